@@ -1,7 +1,7 @@
 """Compare random programs with themselves transformed.
 
 usage: python -m tests.fuzz [--count N] [--seed S] [--first I] [--ways W] [--jobs J] [--log FILE]
-       [--found FOLDER] [--programs generate|chains|privates|pieces|steps|rows]
+       [--found FOLDER] [--programs generate|chains|privates|pieces|steps|rows|updates]
        [--ranks] [--device cuda|opencl]
 
 Program I of seed S is always the same one. With --log, finished batches are written to
@@ -41,6 +41,7 @@ from .harness import (
     THREADS,
     UNOPTIMISED,
     UNOPTIMISED_BACKWARDS,
+    UPDATES,
     Build,
     Failure,
     Harness,
@@ -57,6 +58,7 @@ from .reduce import reduce
 from .rows import rows
 from .steps import steps
 from .text import batch_text
+from .updates import updates
 
 STREAMS: dict[str, Callable[[int, int], Program]] = {
     "generate": generate,
@@ -65,6 +67,7 @@ STREAMS: dict[str, Callable[[int, int], Program]] = {
     "pieces": pieces,
     "steps": steps,
     "rows": rows,
+    "updates": updates,
 }
 """Program number I of seed S, of each kind."""
 
@@ -156,7 +159,7 @@ def run_batch(
     builds: list[Build] = [THREADS, BACKWARDS] if rng.random() < 0.3 else [UNOPTIMISED, UNOPTIMISED_BACKWARDS]
     if rng.random() < 0.2 and links(other := rng.choice(OTHERS)):
         builds.append(other)
-    settings = rng.sample(PRIVATES if stream == "privates" else SETTINGS, ways)
+    settings = rng.sample({"privates": PRIVATES, "updates": UPDATES}.get(stream, SETTINGS), ways)
     if PRIVATE in settings and RACES not in builds and links(RACES):
         builds.append(RACES)
     if stream != "privates":

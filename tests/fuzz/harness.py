@@ -20,7 +20,7 @@ from typing import Any
 from . import devices
 from .faults import NOT_PLANTED
 from .program import Program
-from .text import batch_text
+from .text import HEADER, batch_text, header_text
 
 HERE = Path(__file__).absolute().parent
 ROOT = HERE.parent.parent
@@ -145,6 +145,13 @@ PRIVATES: tuple[Mapping[str, str], ...] = (
     {"min-work": "0", "flags": "-O3", "fusion": "max"},
 )
 
+# Options for updates under conditions, which are under directives of OpenMP, and in headers.
+UPDATES: tuple[Mapping[str, str], ...] = (
+    *({**each, "openmp": "use", "headers": "on"} for each in SETTINGS),
+    *({**each, "openmp": "keep", "headers": "on"} for each in SETTINGS[:4]),
+    {"min-work": "0", "openmp": "use", "headers": "on", "allow-reassociation": "off"},
+)
+
 
 def optimised(settings: Mapping[str, str], rng: random.Random) -> Mapping[str, str]:
     """``settings`` for a compiler that optimises, half of the time."""
@@ -229,6 +236,7 @@ class Harness:
         source = self.folder / "original.c"
         distributed = any(each.distributed for each in builds)
         source.write_text(batch_text(programs, distributed=distributed), encoding="utf-8")
+        (self.folder / HEADER).write_text(header_text(programs), encoding="utf-8")
         built = self._build(source, ORIGINAL)
         if isinstance(built, str):
             return self._apart(
@@ -253,6 +261,7 @@ class Harness:
         self._objects.clear()
         source = self.folder / "checked.c"
         source.write_text(batch_text(programs), encoding="utf-8")
+        (self.folder / HEADER).write_text(header_text(programs), encoding="utf-8")
         outcome = Outcome()
         for build in filter(links, CHECKED):
             built = self._build(source, build)

@@ -115,7 +115,8 @@ class Loop:
     """``for (counter = start; counter relation bound; counter += step)``.
 
     The counter is declared in the loop, or before the region if ``outside``.
-    ``also`` is a second bound, joined by ``&&``. ``spelling`` chooses among ways to write the step.
+    ``also`` is a second bound, joined by ``&&``. ``spelling`` chooses among ways to write the step. A
+    ``directive`` is a pragma before the loop.
     """
 
     counter: str
@@ -128,6 +129,7 @@ class Loop:
     body: tuple[Stmt, ...]
     also: Expr | None = None
     spelling: int = 0
+    directive: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +182,8 @@ class Program:
     """Regions over arrays, and the sizes and overlaps to run them with.
 
     ``runs`` has a value for each of ``sizes``; ``overlaps`` are cases, each with
-    a distance in elements between consecutive arrays that may overlap (None: apart).
+    a distance in elements between consecutive arrays that may overlap (None: apart). Regions may be in a
+    ``header``.
     """
 
     name: str
@@ -189,6 +192,7 @@ class Program:
     regions: tuple[tuple[Stmt, ...], ...]
     runs: tuple[tuple[int, ...], ...]
     overlaps: tuple[int | None, ...] = (None,)
+    header: bool = False
 
     def array(self, key: str) -> Array:
         return next(each for each in self.arrays if each.key == key)

@@ -9,7 +9,7 @@ import pytest
 from .__main__ import run_batch, summary
 from .chains import chain
 from .generate import generate
-from .harness import BACKWARDS, PRIVATES, THREADS, Harness
+from .harness import BACKWARDS, PRIVATES, THREADS, UPDATES, Harness
 from .pieces import pieces
 from .privates import private_values
 from .program import Array as Variable
@@ -17,6 +17,7 @@ from .program import Bin, Do, Loop, Num, Program, Read, Size, Store, Var, walk
 from .reduce import reduce
 from .steps import steps
 from .text import batch_text
+from .updates import updates
 
 I = Var("i")  # noqa: E741 -- a loop counter
 N = Var("n")
@@ -63,6 +64,14 @@ def test_random_subscripts_in_pieces(tmp_path):
     assert outcome.transformed == outcome.regions
 
 
+def test_random_updates_under_conditions(tmp_path):
+    programs = [updates(2026, index) for index in range(8)]
+    assert {each.header for each in programs} == {False, True}
+    outcome = Harness(tmp_path / "updates").check(programs, [UPDATES[0], UPDATES[-1]], [BACKWARDS])
+    assert not outcome.failures, [(each.kind, each.program.name, each.message) for each in outcome.failures]
+    assert outcome.transformed == outcome.regions
+
+
 def test_random_steps_over_time(tmp_path):
     programs = [steps(2026, index) for index in range(6)]
     settings = [{"min-work": "0", "tile-sizes": "3,12,8"}]
@@ -76,6 +85,7 @@ def test_programs_are_free_of_undefined_behaviour(tmp_path):
     programs += [private_values(7, index) for index in range(20)]
     programs += [pieces(7, index) for index in range(20)]
     programs += [steps(7, index) for index in range(20)]
+    programs += [updates(7, index) for index in range(20)]
     assert Harness(tmp_path).invalid(programs) == []
 
 

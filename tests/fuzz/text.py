@@ -30,6 +30,8 @@ from .program import (
 _Kind = tuple[int, bool, bool]
 _INT: _Kind = (32, True, False)
 _APART = -100000
+HEADER = "regions.h"
+"""The file of ``header_text``, beside that of ``batch_text``."""
 # bit operations and divisions as something that a floating type has, too
 _FLOATING_OPS = {
     "&": "-",
@@ -49,12 +51,15 @@ _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 def batch_text(programs: Sequence[Program], *, distributed: bool = False) -> str:
     """One C file with all ``programs`` and the table that the driver runs.
 
-    If their arrays stay ``distributed`` each runs twice in a row.
+    If their arrays stay ``distributed`` each runs twice in a row. Some regions are in ``header_text``.
     """
     parts = ['#include "driver.h"\n']
+    if any(each.header for each in programs):
+        parts.append(f'#include "{HEADER}"\n')
     rows = []
     for program in programs:
-        parts.append(Printer(program, distributed=distributed).text())
+        printer = Printer(program, distributed=distributed)
+        parts.append(printer.caller() if program.header else printer.text())
         values = ", ".join(str(value) for run in program.runs for value in run)
         parts.append(f"static const long runs_{program.name}[] = {{{values}}};\n")
         counts = f"{len(program.sizes)}, {len(program.runs)}, {len(program.overlaps)}"
@@ -62,6 +67,12 @@ def batch_text(programs: Sequence[Program], *, distributed: bool = False) -> str
     parts.append(f"const struct fuzz_kernel fuzz_kernels[] = {{\n{''.join(rows)}}};\n")
     parts.append(f"const int fuzz_kernel_count = {len(rows)};\n")
     return "\n".join(parts)
+
+
+def header_text(programs: Sequence[Program]) -> str:
+    """The functions of those of ``programs`` whose regions are in a header."""
+    texts = [Printer(each).callee() for each in programs if each.header]
+    return "\n".join(['#ifndef REGIONS\n#define REGIONS\n#include "driver.h"\n', *texts, "#endif\n"])
 
 
 def _table(array: Array, extents: Sequence[str], name: str = "") -> str:
@@ -96,7 +107,15 @@ class Printer:
         return [each for each in self.used if each.kind in kinds]
 
     def text(self) -> str:
-        return "\n".join([*self._file_scope(), *self._function(), *self._wrapper(), ""])
+        return f"{self.callee()}{self.caller()}"
+
+    def callee(self) -> str:
+        """What the function with the regions needs, and that function."""
+        return "\n".join([*self._file_scope(), *self._function(), ""])
+
+    def caller(self) -> str:
+        """The function that the driver calls."""
+        return "\n".join([*self._wrapper(), ""])
 
     # Declarations
 
@@ -334,14 +353,15 @@ class Printer:
         bound = f"{node.counter} {node.relation} {self.affine(node.bound)}"
         if node.also is not None:
             bound += f" && {node.counter} {node.relation} {self.affine(node.also)}"
+        directive = [f"#pragma {node.directive}"] if node.directive else []
         head = f"for ({declared}{node.counter} = {_bare(self.affine(node.start))}; {bound}; {_advance(node)})"
         around = self.types[node.counter]  # another loop's counter may have the name
         self.types[node.counter] = node.type
         body = self._block(node.body, indent)
         self.types[node.counter] = around
         if len(node.body) == 1 and not isinstance(node.body[0], Declare):
-            return [f"{indent}{head}", *body]
-        return [f"{indent}{head} {{", *body, f"{indent}}}"]
+            return [*directive, f"{indent}{head}", *body]
+        return [*directive, f"{indent}{head} {{", *body, f"{indent}}}"]
 
     def _is_real(self, expr: Expr) -> bool:
         return any(isinstance(each, Read) and TYPES[self.arrays[each.array].type][2] for each in walk(expr))
