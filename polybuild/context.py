@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from enum import Enum
 
-from polybuild.machine.model import Machine, Origin
+from polybuild.machine.model import SEPARATE, Machine, Origin
 from polybuild.options import Options
 from polybuild.values import dataclass
 
@@ -77,6 +77,11 @@ class CompileContext:
     def compiled_vector_bytes(self) -> int:
         """The size of the vectors that the compiler computes loops in by itself."""
         return min(self.machine.vector.bytes, self.compiler.vector_bytes)
+
+    @property
+    def fused(self) -> int:
+        """Operations that the compiler makes of a sum with a product of floating-point numbers."""
+        return self.machine.arithmetic.fused if self.compiler.may_contract else SEPARATE
 
     @property
     def contraction(self) -> str:

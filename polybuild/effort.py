@@ -199,8 +199,6 @@ CERTAIN_ORDER = 1.5
 """The same for other orders, of which it does not know what prefetchers make; it knows register tiles."""
 COUNTED_TILES = 100_000
 """Places of tiles beyond which those of wavefronts are not counted for an explanation."""
-USUAL_ACCESSES = 4.0
-"""Accesses of a usual statement: they are what its instances are taken to cost."""
 FIXED_SIZE = 32
 """Parameters below that are taken to be the same at all sizes."""
 NOMINAL_SIZE = 1000

@@ -83,7 +83,17 @@ class Bench:
     def predicted(self, name: str, ranks: Sequence[int], network: str, machine: Path) -> list[float]:
         """Milliseconds of a program's region, as ``explain`` tells."""
         sizes = ",".join(f"{key}={value}" for key, value in SIZES[name].items())
-        words = ["--json", "--parallel", "off", "--ranks", ",".join(map(str, ranks)), "--sizes", sizes]
+        words = [
+            "--json",
+            "--parallel",
+            "off",
+            "--on-unsupported",
+            "error",
+            "--ranks",
+            ",".join(map(str, ranks)),
+            "--sizes",
+            sizes,
+        ]
         words += ["--network", network, "--machine", str(machine), "--", "gcc", *FLAGS]
         told = self._run([sys.executable, "-m", "polybuild", "explain", str(PROGRAMS / f"{name}.c"), *words])
         (region,) = json.loads(told)["regions"]

@@ -14,6 +14,8 @@ from polybuild.machine.model import Machine, Origin
 from polybuild.options import Options
 from polybuild.values import dataclass
 
+_BY_FLAGS = ("vector.bytes", "vector.registers", "arithmetic.fused")
+
 MEASURED = "measured"
 """Named instead of a file: what was measured on this machine."""
 
@@ -41,16 +43,15 @@ def measured_file() -> Path:
 def choose_machine(options: Options, macros: AbstractSet[str], flags: Sequence[str]) -> ChosenMachine:
     """The machine for a file that is compiled with ``flags``, under which the compiler predefines ``macros``.
 
-    The size of vectors is what the flags allow, whatever a file says.
+    The size of vectors, and whether products and sums are one operation, is what the flags allow, whatever a
+    file says.
     """
     machine = find_machine(macros, frozenset(flags))
     path = machine_file(options)
     if path is None:
         return ChosenMachine(machine)
     found = read_machine_file(path)
-    figures = dict(found.figures)
-    if "vector.bytes" in machine.origins:
-        figures.pop("vector.bytes", None)
-        figures.pop("vector.registers", None)
+    by_flags = {path for path in _BY_FLAGS if path in machine.origins}
+    figures = {path: value for path, value in found.figures.items() if path not in by_flags}
     problems = (found.diagnostic,) if found.diagnostic else ()
     return ChosenMachine(machine.with_figures(figures, Origin.FILE), problems)

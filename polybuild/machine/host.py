@@ -11,11 +11,25 @@ from polybuild.machine.model import Machine, Origin
 _PROCESSORS = Path("/sys/devices/system/cpu")
 _DESCRIPTION = Path("/proc/cpuinfo")
 
+# Macros of compilers for processors that multiply and add in one operation.
+_FUSED = frozenset({"__FMA__", "__FP_FAST_FMA", "__ARM_FEATURE_FMA"})
+
 # What is known of processors by their vendor, family and a feature: the pages of which the second data TLB
-# keeps the translation (AMD, Software Optimization Guides, families 19h and 1Ah), and what --measure found.
+# keeps the translation (AMD, Software Optimization Guides, families 19h and 1Ah), and what --measure found of
+# the core and its caches.
 _FAMILIES: dict[tuple[str, str, str], dict[str, float]] = {
     ("AuthenticAMD", "25", "avx512f"): {"memory.pages": 3072},
-    ("AuthenticAMD", "26", "avx512f"): {"memory.pages": 4096, "l2.bandwidth": 120.0, "l3.bandwidth": 60.0},
+    ("AuthenticAMD", "26", "avx512f"): {
+        "arithmetic.operation": 0.12,
+        "arithmetic.access": 0.09,
+        "arithmetic.divide": 0.97,
+        "arithmetic.root": 1.8,
+        "vector.gather": 0.12,
+        "l1.bandwidth": 500.0,
+        "l2.bandwidth": 250.0,
+        "l3.bandwidth": 100.0,
+        "memory.pages": 4096,
+    },
 }
 
 
@@ -25,7 +39,7 @@ def find_machine(macros: AbstractSet[str], flags: AbstractSet[str]) -> Machine:
     ``macros`` are the names of the compiler's predefined macros. Caches and cores are those of this
     machine where ``flags`` say that the code is for it, else those of a usual one.
     """
-    machine = Machine().with_figures(_vectors(macros, flags), Origin.COMPILER)
+    machine = Machine().with_figures(_units(macros, flags), Origin.COMPILER)
     if flags & {"-march=native", "-mcpu=native"}:
         machine = machine.with_figures(host_figures(), Origin.HOST)
     return machine
@@ -36,17 +50,18 @@ def host_figures() -> dict[str, float]:
     return {**_caches(_PROCESSORS / "cpu0/cache"), **_cores(_PROCESSORS), **_family(_DESCRIPTION)}
 
 
-def _vectors(macros: AbstractSet[str], flags: AbstractSet[str]) -> dict[str, int]:
-    """The widest vectors that the compiler may use; none if its macros do not say.
+def _units(macros: AbstractSet[str], flags: AbstractSet[str]) -> dict[str, int]:
+    """The widest vectors that the compiler may use, and whether it fuses products and sums, if macros say so.
 
     Processors with arithmetic on halves (from 2023 on) keep their clock with vectors of 64 bytes; compilers
     prefer shorter ones on them, too. What is asked for by a flag is left as it is.
     """
+    found = {"arithmetic.fused": 1 if macros & _FUSED else 2} if macros else {}
     if "__AVX512F__" in macros and "-mprefer-vector-width=256" not in flags:
         asked = any(each.startswith("-mprefer-vector-width=") for each in flags)
         wide = "__AVX512FP16__" in macros and not asked
-        return {"vector.bytes": 64, **({"vector.rows": 64} if wide else {})}
-    return {"vector.bytes": 32} if "__AVX__" in macros else {}
+        return found | {"vector.bytes": 64} | ({"vector.rows": 64} if wide else {})
+    return found | ({"vector.bytes": 32} if "__AVX__" in macros else {})
 
 
 def _caches(folder: Path) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import tempfile
@@ -28,7 +29,7 @@ class Measurement:
 def measured(machine: Machine, compiler: Sequence[str]) -> Measurement:
     """``machine``, which is this one, with what ``compiler``'s program measures here.
 
-    Raises UsageError if it cannot be built or does not run.
+    Raises UsageError if it cannot be built or does not run, or if what it finds has no meaning.
     """
     sizes = [str(level.bytes) for level in (machine.l1, machine.l2, machine.l3)]
     with tempfile.TemporaryDirectory(prefix="polybuild-") as folder:
@@ -38,6 +39,9 @@ def measured(machine: Machine, compiler: Sequence[str]) -> Measurement:
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
         text = _run([str(program), *sizes], "running")
     found = {path: float(value) for path, value in (line.split() for line in text.splitlines())}
+    wrong = [path for path, value in found.items() if not 0 < value < math.inf]
+    if wrong:
+        raise UsageError(f"the program that measures found no {', '.join(wrong)}")
     return Measurement(machine.with_figures(found, Origin.MEASURED), load > machine.threads.processors / 2)
 
 

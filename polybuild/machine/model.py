@@ -60,11 +60,18 @@ class Vectors:
     sorted_bytes: int = _figure(4, Unit.BYTES, "how far elements lie apart, at most, to be sorted out")
 
 
+SEPARATE = 2
+"""Operations of a sum with a product where they are not fused."""
+
+
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
     """What a core takes for operations on single numbers that do not wait for each other."""
 
     operation: float = _figure(0.15, Unit.NANOSECONDS, "to add or multiply numbers")
+    fused: int = _figure(
+        SEPARATE, Unit.COUNT, "operations that a sum with a product of floating-point numbers is"
+    )
     latency: float = _figure(1.2, Unit.NANOSECONDS, "until a sum or product of doubles can be used")
     step: float = _figure(0.3, Unit.NANOSECONDS, "until the result of an operation on integers can be used")
     forward: float = _figure(1.8, Unit.NANOSECONDS, "until a number that was stored is loaded again")
@@ -217,7 +224,7 @@ class Machine:
     arithmetic: Arithmetic = Arithmetic()
     l1: CacheLevel = CacheLevel(32 * 1024, 100.0)
     l2: CacheLevel = CacheLevel(1024 * 1024, 40.0)
-    l3: CacheLevel = CacheLevel(16 * 1024 * 1024, 20.0)
+    l3: CacheLevel = CacheLevel(16 * 1024 * 1024, 15.0)
     memory: Memory = Memory()
     threads: Threads = Threads()
     tiles: TileFigures = TileFigures()

@@ -64,13 +64,32 @@ def test_measuring(run, tmp_path):
     found = tomllib.loads(done.stdout)
     assert (tmp_path / "cache" / "machine.toml").read_text() == done.stdout
     measured = [line.partition(" ")[0] for line in done.stdout.splitlines() if "(measured)" in line]
-    assert {"bandwidth", "all_cores", "start", "barrier", "divide", "root", "gather"} <= {*measured}
+    wanted = {"bandwidth", "all_cores", "start", "barrier", "operation", "divide", "root", "gather"}
+    assert wanted <= {*measured}
+    # many operations begin before the result of the first is there
+    assert float(found["arithmetic"]["operation"].split()[0]) < 1.0
     assert all(found[level]["bandwidth"] for level in ("l1", "l2", "l3", "memory"))
     # whatever runs beside: a level does not read as much slower than the next as to be mistaken for it
     speeds = [float(found[level]["bandwidth"].split()[0]) for level in ("l1", "memory")]
     assert speeds[0] > speeds[1] > 0
     done = run("compile in.c -o out.c --machine measured -- gcc -O2")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_has_no_meaning_is_not_kept(run, tmp_path):
+    """A compiler that builds a program which measures nothing at all."""
+    compiler = tmp_path / "cc"
+    compiler.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *measure.c*) ;; *) exec gcc "$@" ;; esac\n'
+        'while [ "$1" != -o ]; do shift; done\n'
+        """printf '#!/bin/sh\\necho l1.bandwidth 9\\necho memory.all_cores 0\\n' > "$2"; chmod +x "$2"\n"""
+    )
+    compiler.chmod(0o755)
+    done = run(f"machine --measure --cc {compiler}")
+    assert done.returncode == 2
+    assert "the program that measures found no memory.all_cores" in done.stderr
+    assert not (tmp_path / "cache" / "machine.toml").exists()
 
 
 def test_measuring_is_for_this_machine(run):

@@ -114,9 +114,9 @@ static void convolve(const float in[restrict N + 2][N + 2], const float weight[r
 { /* polybuild: lines 9 to 18, the new order */
 #line 9
   if (polybuild_team() > 1 /* line 9: one thread gains nothing */) {
-    /* threads from 200000 instances on */
+    /* threads from 190000 instances on */
 #line 10
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(150.0 * 150.0 * 3.0 * 3.0, 100000)))
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(150.0 * 150.0 * 3.0 * 3.0, 95000)))
 #line 10
     for (long long i = 0; i <= 149; i++)
       POLYBUILD_OMP(simd) for (long long j = 0; j <= 149; j++) {

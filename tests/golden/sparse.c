@@ -115,11 +115,11 @@ static void multiply(int n, const int *restrict row, const int *restrict column,
 #line 9
   const long long pb_n = n;
 #line 9
-  if (POLYBUILD_LINE((double)pb_n * 20.0 >= 20000 /* line 9: less work is not worth threads */
+  if (POLYBUILD_LINE((double)pb_n * 20.0 >= 12000 /* line 9: less work is not worth threads */
       && polybuild_team() > 1 /* line 9: one thread gains nothing */)) {
-    /* threads from 20000 instances on */
+    /* threads from 12000 instances on */
 #line 10
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * 20.0, 10000)))
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * 20.0, 6000)))
 #line 10
     for (long long i = 0; i < pb_n; i++) {
       double sum_1;

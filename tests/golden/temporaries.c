@@ -119,13 +119,13 @@ static int normalise(int n, int m, double *rows, const double *weights)
 #line 8
   const long long pb_n = n; const long long pb_m = m;
 #line 8
-  if (POLYBUILD_LINE((double)pb_n * (double)pb_m >= 18000 /* line 8: less work is not worth threads */
+  if (POLYBUILD_LINE((double)pb_n * (double)pb_m >= 20000 /* line 8: less work is not worth threads */
       && polybuild_team() > 1 /* line 8: one thread gains nothing */
       && (!(pb_m >= 1) || (const char *)(&rows[(pb_n - 1) * pb_m + pb_m - 1] + 1) <=
           (const char *)&weights[0] || (const char *)(&weights[pb_m - 1] + 1) <= (const char *)&rows[0]) /* line 12: 'rows' and 'weights' must not overlap */)) {
-    /* threads from 18000 instances on */
+    /* threads from 20000 instances on */
 #line 9
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * (double)pb_m, 9000)) private(scale))
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * (double)pb_m, 10000)) private(scale))
 #line 9
     for (long long pb_i = 0; pb_i < pb_n; pb_i++) {
       double sum_1;

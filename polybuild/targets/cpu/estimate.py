@@ -8,20 +8,27 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.effort import USUAL_ACCESSES
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import maps_of, sets_of
-from polybuild.scop.model import Scop
+from polybuild.scop.model import Scop, Statement
+from polybuild.targets.cpu.cost.operations import operations_of
 from polybuild.targets.cpu.cost.parameters import nominal_parameters, trips_at
 
 
-def usual_instance(machine: Machine) -> float:
-    """Nanoseconds that an instance of a usual statement takes, outside of the vector unit."""
-    return USUAL_ACCESSES * machine.arithmetic.access
+def instance_time(statement: Statement, machine: Machine) -> float:
+    """Nanoseconds that an instance of ``statement`` takes, outside of the vector unit.
+
+    It computes and accesses at the same time, what is in the first cache.
+    """
+    unit, counts = machine.arithmetic, operations_of(statement)
+    time = (counts.simple + unit.loop) * unit.operation + counts.divisions * unit.divide
+    time += counts.roots * unit.root + counts.calls * unit.call
+    elements = sum(bool(each.array.extents) for each in statement.accesses)
+    return max(time, elements * unit.access)
 
 
 class LaunchModel:
-    """Estimates the work below a node of the tree per time the node is reached, in statement instances.
+    """Estimates the work below a node of the tree per time the node is reached, in nanoseconds.
 
     An instance in the vector unit counts less by the gain of vectors. Wavefronts start and end with few
     tiles, and their threads wait for the slowest; within a sequential loop they synchronise so often that
@@ -30,7 +37,7 @@ class LaunchModel:
 
     def __init__(self, scop: Scop, machine: Machine) -> None:
         self._machine = machine
-        self.minimum_work = machine.threads.work * machine.threads.start / usual_instance(machine)
+        self._instances = {each.name: instance_time(each, machine) for each in scop.statements}
         point = nominal_parameters(scop.context)
         self._trips = {
             statement.name: [trips_at(count, point) for count in counts]
@@ -59,10 +66,11 @@ class LaunchModel:
         return total / wavefronts >= minimum
 
     def _minimum(self, *, vector: bool) -> float:
-        return self.minimum_work * (self._machine.vector.gain if vector else 1.0)
+        threads = self._machine.threads
+        return threads.work * threads.start * (self._machine.vector.gain if vector else 1.0)
 
     def _work(self, node: isl.ScheduleNode, depth: int) -> float:
-        """Instances below ``node`` for one value of the ``depth`` loops above it."""
+        """Nanoseconds of the instances below ``node`` for one value of the ``depth`` loops above it."""
         work = 0.0
         for each in sets_of(node.get_domain()):
             trips = self._trips[each.get_tuple_name()]
@@ -70,7 +78,8 @@ class LaunchModel:
                 continue
             inside = _inside(trips, node, each) if depth and len(set(trips)) > 1 else None
             # loops along diagonals fix no counter: each loop is as long as the others in the mean
-            work += math.prod(trips) ** (1 - depth / len(trips)) if inside is None else math.prod(inside)
+            count = math.prod(trips) ** (1 - depth / len(trips)) if inside is None else math.prod(inside)
+            work += self._instances[each.get_tuple_name()] * count
         return work
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
@@ -13,10 +14,11 @@ from polybuild.machine.model import Machine
 from polybuild.poly.relations import maps_of, natural_key, sets_of
 from polybuild.poly.trees import descendants, mark_of
 from polybuild.scop.model import Scop
+from polybuild.targets.cost import CostFunction
 from polybuild.targets.cpu.cost.crossover import readable
 from polybuild.targets.cpu.cost.parameters import instances_at, parameters_at, smaller_sizes
 from polybuild.targets.cpu.cost.versions import VersionCosts
-from polybuild.targets.cpu.estimate import usual_instance, values_at_one_place
+from polybuild.targets.cpu.estimate import instance_time, values_at_one_place
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.tilesizes import bytes_of_element
 from polybuild.targets.model import LoopDirective, ThreadLimits
@@ -30,17 +32,19 @@ def limit_threads(
     """``mapping`` with what each parallel loop does each time it runs, and how much of that pays for threads.
 
     Work is counted in statement instances; the statements in the deepest loops stand for all of them. What
-    all of them take is as ``predicted``, if that is known.
+    all of them take, and took before, is as ``predicted``, if that is known.
     """
     counts = {
         statement.name: tuple(map(_plain, trips))
         for statement, trips in zip(scop.statements, trip_counts(scop), strict=True)
     }
-    cost = _costs(scop, mapping, machine)
+    before: Mapping[str, float] = {each.name: instance_time(each, machine) for each in scop.statements}
+    cost = _costs(scop, mapping, machine, before)
     if predicted is not None and _is_counted(scop, counts):
-        cost = _as_predicted(
-            cost, counts, scop.context, predicted, machine.threads.work * machine.threads.start
-        )
+        sizes = list(smaller_sizes(scop.context, predicted.usual))
+        enough = machine.threads.work * machine.threads.start
+        find = partial(_as_predicted, counts=counts, context=scop.context, sizes=sizes, enough=enough)
+        cost, before = find(cost, predicted.chosen.one_thread), find(before, predicted.original)
     directives = dict(mapping.directives)
     for node in descendants(mapping.schedule.get_root()):
         mark = mark_of(node)
@@ -48,8 +52,8 @@ def limit_threads(
             continue
         work = _work(node, counts)
         if work:
-            instance = max(cost[name] for name in work)
-            directives[mark] = _limited(directives[mark], work, instance, machine)
+            new, old = (max(each[name] for name in work) for each in (cost, before))
+            directives[mark] = _limited(directives[mark], work, new, old, machine)
     return replace(mapping, directives=directives)
 
 
@@ -61,14 +65,16 @@ def _plain(count: isl.PwAff) -> isl.PwAff:
     return bounds[0].intersect_domain(count.domain()) if len(pieces) > 1 and len(bounds) == 1 else count
 
 
-def _limited(directive: LoopDirective, work: Counts, instance: float, machine: Machine) -> LoopDirective:
-    """``directive`` for a loop with ``work``, of which one ``instance`` takes so many nanoseconds."""
+def _limited(
+    directive: LoopDirective, work: Counts, new: float, old: float, machine: Machine
+) -> LoopDirective:
+    """``directive`` for a loop with ``work``, whose instance takes ``new`` nanoseconds, and took ``old``."""
     threads = machine.threads
     limits = ThreadLimits(
         work=tuple(tuple(each) for each in work.values()),
-        minimum=readable(threads.work * threads.start / instance),
-        # one thread runs the original loops instead, mostly without vectors
-        entered_for=int(threads.work * threads.enter / usual_instance(machine)) if directive.depth else 0,
+        minimum=readable(threads.work * threads.start / new),
+        # one thread may run the original loops instead
+        entered_for=readable(threads.work * threads.enter / old) if directive.depth else 0,
     )
     return replace(directive, limits=limits)
 
@@ -79,37 +85,47 @@ def _is_counted(scop: Scop, counts: Counts) -> bool:
 
 
 def _as_predicted(
-    cost: Mapping[str, float], counts: Counts, context: isl.Set, predicted: VersionCosts, enough: float
+    cost: Mapping[str, float],
+    predicted: CostFunction,
+    *,
+    counts: Counts,
+    context: isl.Set,
+    sizes: Sequence[Mapping[str, int]],
+    enough: float,
 ) -> Mapping[str, float]:
-    """``cost`` in the same proportions, but in all what is ``predicted`` for one thread.
+    """``cost`` in the same proportions, but in all what is ``predicted``.
 
-    That is for sizes at which the instances take about ``enough`` nanoseconds, which caches hold.
+    That is for the one of smaller and smaller ``sizes`` at which the instances take about ``enough``
+    nanoseconds, which caches hold.
     """
-    values, total = predicted.usual, 0.0
-    for values in smaller_sizes(context, predicted.usual):
+    values, total = sizes[0], 0.0
+    for values in sizes:
         point = parameters_at(context, values)
         total = sum(cost[name] * instances_at(trips, point) for name, trips in counts.items())
         if total <= enough:
             break
-    factor = predicted.chosen.one_thread.at(values).total / total if total else 0.0
+    factor = predicted.at(values).total / total if total else 0.0
     return {name: each * factor for name, each in cost.items()} if factor else cost
 
 
-def _costs(scop: Scop, mapping: CpuMapping, machine: Machine) -> Mapping[str, float]:
-    """Nanoseconds of an instance of each statement.
+def _costs(
+    scop: Scop, mapping: CpuMapping, machine: Machine, alone: Mapping[str, float]
+) -> Mapping[str, float]:
+    """Nanoseconds of an instance of each statement, which takes those of ``alone`` outside of vectors.
 
     Those in vectors take as much less as vectors gain, but no less than what the second cache takes to move
     an element of each array; the elements of register tiles stay where they are.
     """
-    usual = usual_instance(machine)
-    found = {each.name: usual for each in scop.statements}
+    found = dict(alone)
     in_vectors = mapping.vector_statements() | mapping.lane_statements()
     for statement in scop.statements:
         if statement.name in in_vectors:
             arrays = {each.array.name: each.array for each in statement.accesses if each.array.extents}
             moved = sum(map(bytes_of_element, arrays.values())) / machine.l2.bandwidth
-            found[statement.name] = min(usual, max(usual / machine.vector.gain, moved))
-    return found | {each.update.name: usual / machine.vector.gain for each in mapping.registers}
+            one = alone[statement.name]
+            found[statement.name] = min(one, max(one / machine.vector.gain, moved))
+    tiled = {each.update.name for each in mapping.registers}
+    return found | {name: alone[name] / machine.vector.gain for name in tiled & alone.keys()}
 
 
 def _work(node: isl.ScheduleNode, counts: Counts) -> Counts:

@@ -44,6 +44,16 @@ def test_vectors_of_rows(macros, flags, rows):
     assert host.find_machine(frozenset(macros), frozenset(flags)).vector.rows == rows
 
 
+@pytest.mark.parametrize(
+    ("macros", "fused"),
+    [((), 2), (("__AVX__",), 2), (("__AVX__", "__FMA__"), 1), (("__aarch64__", "__FP_FAST_FMA"), 1)],
+)
+def test_sums_with_products_are_one_operation_if_macros_say_so(macros, fused):
+    found = host.find_machine(frozenset(macros), frozenset())
+    assert found.arithmetic.fused == fused
+    assert ("arithmetic.fused" in found.origins) == bool(macros)
+
+
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     """Stand-ins for what Linux says of caches (level, type, size) and of the threads of each core."""

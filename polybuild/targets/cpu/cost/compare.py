@@ -11,8 +11,9 @@ from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compiled import as_compiled, as_unrolled
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
 from polybuild.targets.cpu.cost.function import LoopCost, Loops
+from polybuild.targets.cpu.cost.grids import walk_of
 from polybuild.targets.cpu.cost.nest import NestBuilder
-from polybuild.targets.cpu.cost.parameters import usual_values
+from polybuild.targets.cpu.cost.parameters import larger_sizes, usual_values
 from polybuild.targets.cpu.cost.versions import CandidateCost, VersionCosts
 from polybuild.targets.cpu.mapping import CpuMapping
 
@@ -32,7 +33,9 @@ def cost_of_versions(
     name = mapping.name or "chosen"
     chosen = cost_of_mapping(name, scop, dependences, mapping, context, aliases=aliases)
     before = cost_of_original(*original, context, aliases=aliases)
-    return VersionCosts(before, chosen, (chosen, *mapping.rejected), usual_values(original[0]))
+    larger = larger_sizes(original[0]) if walk_of(original[0].statements).repeats else ()
+    candidates = (chosen, *mapping.rejected)
+    return VersionCosts(before, chosen, candidates, usual_values(original[0]), larger)
 
 
 def cost_of_mapping(
@@ -49,7 +52,7 @@ def cost_of_mapping(
     pairs = context.compiler.compared_pairs
     builder = NestBuilder(scop, dependences, machine, mapping.directives, aliases, pairs)
     buffered = frozenset(each.array.name for each in mapping.buffers)
-    loops = Loops.of(scop, builder.nest(as_unrolled(scop, mapping)), buffered)
+    loops = Loops.of(scop, builder.nest(as_unrolled(scop, mapping)), buffered, fused=context.fused)
     width = context.compiled_vector_bytes
     return CandidateCost(
         name,
@@ -71,5 +74,5 @@ def cost_of_original(
     order, respected = as_compiled(scop, exact, reductions, context)
     machine, pairs = context.machine, context.compiler.compared_pairs
     nest = NestBuilder(scop, respected, machine, aliases=aliases, compared_pairs=pairs).nest(order)
-    loops = Loops.of(scop, nest, frozenset(), as_written=True)
+    loops = Loops.of(scop, nest, frozenset(), fused=context.fused, as_written=True)
     return LoopCost(loops, machine, context.compiled_vector_bytes, parallel=False)

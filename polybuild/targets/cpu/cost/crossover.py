@@ -25,7 +25,7 @@ def enough_to_gain(
     predicted: VersionCosts,
     minimum: int,
 ) -> tuple[Enough, ...]:
-    """From what sizes on the new loops of a region gain on one thread, if they gain at usual ones.
+    """From what sizes on the new loops of a region gain on one thread, if they gain at usual or larger ones.
 
     ``work`` has the trip counts of the loops of each of the ``statements``; fewer instances than ``minimum``
     never gain. Loops that come to the same elements again gain nothing by new orders while caches hold these,
@@ -36,8 +36,9 @@ def enough_to_gain(
     if not walk.repeats:
         return (replace(always, minimum=gains_from(work, context, predicted, minimum)),)
     points, passes = _distinct(walk.points(work)), _distinct(walk.passes(work))
-    wide = smaller_sizes(context, predicted.usual, walk.along)
-    often = smaller_sizes(context, predicted.usual, walk.again, 2)
+    sizes = predicted.gaining or predicted.usual
+    wide = smaller_sizes(context, sizes, walk.along)
+    often = smaller_sizes(context, sizes, walk.again, 2)
     needed = (
         Enough(points, _crossing(points, wide, context, predicted.gains_at).gaining),
         Enough(passes, _crossing(passes, often, context, predicted.gains_at).gaining),

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 import islpy as isl
 
-from polybuild.machine.model import Machine
+from polybuild.machine.model import SEPARATE, Machine
 from polybuild.scop.model import Scop
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.cost.core import Body, cost_on_core
@@ -84,10 +84,19 @@ class Loops:
         return found
 
     @classmethod
-    def of(cls, scop: Scop, nest: Nest, buffered: frozenset[str], *, as_written: bool = False) -> Loops:
+    def of(
+        cls,
+        scop: Scop,
+        nest: Nest,
+        buffered: frozenset[str],
+        *,
+        fused: int = SEPARATE,
+        as_written: bool = False,
+    ) -> Loops:
         """What is known of ``nest``; the arrays ``buffered`` are in buffers.
 
-        Elements of loops ``as_written`` are found as the program says.
+        Sums with products are so many ``fused`` operations. Elements of loops ``as_written`` are found as the
+        program says.
         """
         statements = {each.name: each for each in scop.statements}
         bodies: dict[int, Body] = {}
@@ -99,7 +108,7 @@ class Loops:
                 bodies[id(leaf)], touched[id(leaf)] = Body(around, operations_of_copy(), ()), []
                 continue
             strides = references_at(scop, {leaf.name: leaf.stamps}, range(leaf.stamps.dim(isl.dim_type.out)))
-            operations = operations_of(statement)
+            operations = operations_of(statement, fused)
             if as_written:
                 operations = with_subscripts(operations, statement)
             bodies[id(leaf)] = Body(around, operations, tuple(strides))
@@ -159,7 +168,9 @@ class LoopCost:
         levels = [MemoryLevel(each.bytes, line, memory.kept) for each in caches]
         levels.append(MemoryLevel(memory.pages * memory.page, memory.page, memory.kept))
         first, second, far, translated = traffic.through(nest, tuple(levels))
-        near, middle = first / machine.l2.bandwidth, second / machine.l3.bandwidth
+        # bandwidths are those at which data come from a level to the core, whatever they pass
+        near = max(0.0, first - second) / machine.l2.bandwidth
+        middle = max(0.0, second - far) / machine.l3.bandwidth
         pages = translated / memory.page
         bandwidth = min(memory.bandwidth * gain, max(memory.all_cores, memory.bandwidth))
         return Cost(

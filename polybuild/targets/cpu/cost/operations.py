@@ -10,7 +10,7 @@ from polybuild.c.mathematics import MAGNITUDES, ROOTS
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import FloatingType
 from polybuild.effort import HIDDEN_TRIPS
-from polybuild.machine.model import DOUBLE, Arithmetic
+from polybuild.machine.model import DOUBLE, SEPARATE, Arithmetic
 from polybuild.scop.model import Statement
 from polybuild.targets.cpu.tilesizes import bytes_of_element
 from polybuild.values import dataclass
@@ -40,8 +40,11 @@ def operations_of_copy() -> Operations:
     return Operations(simple=1.0, divisions=0.0, roots=0.0, calls=0.0, width=DOUBLE)
 
 
-def operations_of(statement: Statement) -> Operations:
-    """The operations of one instance of ``statement``, those that compute subscripts left out."""
+def operations_of(statement: Statement, fused: int = SEPARATE) -> Operations:
+    """The operations of one instance of ``statement``, those that compute subscripts left out.
+
+    A sum with a product of floating-point numbers is so many ``fused`` ones.
+    """
     counts = {"simple": 0.0, "divisions": 0.0, "roots": 0.0, "calls": 0.0}
     for kind, times in _counted(statement.body, statement.element_nodes, 1.0):
         counts[kind] += times
@@ -53,6 +56,8 @@ def operations_of(statement: Statement) -> Operations:
         # compilers multiply by the reciprocals of constants
         counts["simple"] += 2 * counts["divisions"]
         counts["divisions"] = 0.0
+    else:
+        counts["simple"] -= (SEPARATE - fused) * _sums_of_products(statement.body, statement.element_nodes)
     return Operations(**counts, width=width)
 
 
@@ -69,6 +74,19 @@ def _counted(node: c_ast.Node, elements: Collection[int], times: float) -> Itera
         times *= HIDDEN_TRIPS
     for child in node:
         yield from _counted(child, elements, times)
+
+
+def _sums_of_products(node: c_ast.Node, elements: Collection[int]) -> int:
+    """How many sums and differences there are with a product, each of which is part of one."""
+    if id(node) in elements and not isinstance(node, c_ast.If):
+        return 0
+    terms: tuple[c_ast.Node, ...] = ()
+    if isinstance(node, c_ast.BinaryOp) and node.op in {"+", "-"}:
+        terms = node.left, node.right
+    elif isinstance(node, c_ast.Assignment) and node.op in {"+=", "-="}:
+        terms = (node.rvalue,)
+    own = any(isinstance(each, c_ast.BinaryOp) and each.op == "*" for each in terms)
+    return own + sum(_sums_of_products(child, elements) for child in node)
 
 
 def _kind_of_call(call: c_ast.FuncCall) -> str:

@@ -112,9 +112,12 @@ def usual_sizes(scop: Scop) -> tuple[Mapping[str, int], ...]:
 
 
 def larger_sizes(scop: Scop) -> tuple[Mapping[str, int], ...]:
-    """Values some times as large as the usual ones, where they may be."""
-    usual = usual_values(scop)
-    larger = {name: value * SIZE_STEP if value >= FIXED_SIZE else value for name, value in usual.items()}
+    """Values some times as large as the usual ones, where they may be; lines grow as planes do."""
+    usual, lines = usual_values(scop), lengths_of_lines(scop)
+    larger = {
+        name: value * SIZE_STEP ** (2 if name in lines else 1) if value >= FIXED_SIZE else value
+        for name, value in usual.items()
+    }
     return _if_other(scop, usual, larger)
 
 

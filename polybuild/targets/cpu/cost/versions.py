@@ -24,17 +24,24 @@ class CandidateCost:
 class VersionCosts:
     """The cost of the original loops as compilers make them, and of what was ``chosen`` of ``candidates``.
 
-    ``usual`` are values of the parameters that are plausible where nothing is known of them.
+    ``usual`` are values of the parameters that are plausible where nothing is known of them; at ``larger``
+    ones caches hold less of what loops come to again and again.
     """
 
     original: CostFunction
     chosen: CandidateCost
     candidates: tuple[CandidateCost, ...]
     usual: Mapping[str, int]
+    larger: tuple[Mapping[str, int], ...] = ()
 
     def compared(self) -> Comparison:
         """Whether the new loops are faster on one thread; where they are just as fast the original wins."""
-        return Comparison(self.gains_at(self.usual), self)
+        return Comparison(self.gaining is not None, self)
+
+    @property
+    def gaining(self) -> Mapping[str, int] | None:
+        """The smallest of the usual and larger sizes at which the new loops gain on one thread."""
+        return next((each for each in (self.usual, *self.larger) if self.gains_at(each)), None)
 
     def gains_at(self, values: Mapping[str, int]) -> bool:
         """Whether the new loops are certainly faster on one thread where parameters have ``values``."""

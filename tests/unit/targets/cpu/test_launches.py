@@ -49,7 +49,7 @@ def test_a_loop_in_a_loop(outer, inner, worth, model):
 
 
 def test_vector_code_needs_more_of_it(model):
-    body = "for (int i = 1; i < 30000; i++) for (int j = 0; j < 30000; j++) A[i][j] = A[i - 1][j];"
+    body = "for (int i = 1; i < 50000; i++) for (int j = 0; j < 50000; j++) A[i][j] = A[i - 1][j];"
     scop = model(body, PARAMETERS).scop
     inner = scop.schedule.get_root().child(0).child(0)
     assert LaunchModel(scop, Machine()).is_worth_launching(inner, vector=False)

@@ -117,19 +117,19 @@ def test_the_model_takes_the_order_that_walks_rows(model):
     assert not auto.get_map().is_equal(isls.get_map())
 
 
-def processors(number):
-    """A machine with wide vectors, and so many processors and cores."""
+def processors(number, vector=64):
+    """A machine with wide vectors, of so many bytes, and so many processors and cores."""
     context = context_of()
     machine = context.machine
     threads = replace(machine.threads, processors=number, cores=number)
-    vector = replace(machine.vector, bytes=64, registers=32)
-    return replace(context, machine=replace(machine, threads=threads, vector=vector))
+    vectors = replace(machine.vector, bytes=vector, registers=32)
+    return replace(context, machine=replace(machine, threads=threads, vector=vectors))
 
 
 @pytest.mark.parametrize(("number", "alone"), [(2, True), (64, False)])
 def test_register_tiles_on_one_thread_beat_fronts_of_few_threads(number, alone, model):
     found = model(ELIMINATE, MATRICES)
-    mapping = choose_mapping(found.scop, found.dependences, processors(number))
+    mapping = choose_mapping(found.scop, found.dependences, processors(number, vector=32))
     assert bool(mapping.registers) == alone
     assert bool(mapping.parallel_loops) != alone
     assert any(("on one thread" in each.name) != alone for each in mapping.rejected)

@@ -88,6 +88,22 @@ def test_threads_pay_from_less_slow_work_on(model, nanoseconds):
     assert times_of_start == pytest.approx(5, rel=0.05)
 
 
+def test_one_thread_enters_loops_of_fewer_slow_instances(model):
+    """What it could run instead are the original loops: what these take decides."""
+    found = model(STEPS, PARAMETERS)
+    mapping = choose_mapping(found.scop, found.dependences, context_of(tile=False))
+
+    def entered(nanoseconds):
+        version = CandidateCost("new", Slow(0.05), Slow(0.05))
+        usual = {"steps": 1000, "n": 1000, "m": 1000}
+        costs = VersionCosts(Slow(nanoseconds), version, (version,), usual)
+        limited = limit_threads(found.scop, mapping, Machine(), costs).directives.values()
+        (times,) = {each.limits.entered_for for each in limited if each.parallel}
+        return times
+
+    assert entered(0.1) == pytest.approx(40 * entered(4.0), rel=0.1)
+
+
 def test_a_loop_in_others_has_the_work_of_one_time(limits):
     found = limits(STEPS)
     assert found

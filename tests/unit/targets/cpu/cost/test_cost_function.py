@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import islpy as isl
 import pytest
 from contexts import context_of
 
 from polybuild.analysis.aliasing import aliases_of
 from polybuild.analysis.reductions import find_reductions
-from polybuild.context import Reordering
+from polybuild.context import CompilerRules, Reordering
+from polybuild.machine.model import Origin
 from polybuild.poly.memory import remembering
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.cost.compare import cost_of_mapping, cost_of_original
 from polybuild.targets.cpu.cost.extents import extents_at
-from polybuild.targets.cpu.cost.parameters import parameters_at, usual_values
+from polybuild.targets.cpu.cost.parameters import larger_sizes, parameters_at, usual_values
 from polybuild.targets.cpu.cost.points import Points
 
 PARAMETERS = (
@@ -114,6 +117,50 @@ def test_loops_with_too_many_pointers_to_compare_run_without_lanes(model, pointe
 def test_narrow_elements_and_divisions(original):
     assert original(NARROW, n=1000).arithmetic < original(SCALED, n=1000).arithmetic
     assert original(DIVIDED, n=1000).arithmetic > 2 * original(SCALED, n=1000).arithmetic
+
+
+@pytest.mark.parametrize(
+    ("value", "parameters", "fused"),
+    [
+        ("x[i] * x[i] + 1", "double *restrict x, double *restrict y", 1),
+        ("1 - x[i] * x[i] * 2", "double *restrict x, double *restrict y", 1),
+        ("y[i] + x[i] * x[i] + x[i] * 3", "double *restrict x, double *restrict y", 2),
+        ("x[i] * (x[i] + 1)", "double *restrict x, double *restrict y", 0),
+        ("x[i] * x[i] + 1", "int *restrict x, int *restrict y", 0),
+    ],
+)
+@pytest.mark.parametrize("contracts", [True, False])
+def test_a_sum_with_a_product_is_one_operation_where_compilers_fuse_them(
+    value, parameters, fused, contracts, model
+):
+    read = model(f"for (int i = 0; i < n; i++) y[i] = {value};", f"int n, {parameters}")
+    plain = context_of()
+    machine = plain.machine.with_figures({"arithmetic.fused": 1}, Origin.OPTION)
+    context = replace(plain, machine=machine, compiler=CompilerRules(may_contract=contracts))
+    before, after = (
+        cost_of_original(read.scop, read.dependences, (), each).at({"n": 1 << 16}).arithmetic
+        for each in (plain, context)
+    )
+    lanes = 4 if "int *" in parameters else 2
+    saved = (fused if contracts else 0) * (1 << 16) * machine.arithmetic.operation / lanes
+    assert before - after == pytest.approx(saved, rel=0.01)
+
+
+def test_a_byte_costs_what_the_cache_takes_that_has_it(original):
+    """Two arrays that only the third cache holds: what it takes to bring them to the core, no more."""
+    again = "for (int l = 0; l < m; l++) for (int i = 0; i < n; i++) x[i] += y[i];"
+    elements, times = 1 << 18, 100
+    found, machine = original(again, n=elements, m=times), context_of().machine
+    assert found.caches == pytest.approx(times * 3 * 8 * elements / machine.l3.bandwidth, rel=0.02)
+    elements = 1 << 14
+    found = original(again, n=elements, m=times)
+    assert found.caches == pytest.approx(times * 3 * 8 * elements / machine.l2.bandwidth, rel=0.02)
+
+
+def test_larger_lines_grow_as_planes_do(model):
+    assert larger_sizes(model(ROWS, PARAMETERS).scop) == ({"n": 4000},)
+    again = "for (int l = 0; l < m; l++) for (int i = 1; i < n; i++) x[i] = y[i - 1] + x[i];"
+    assert larger_sizes(model(again, PARAMETERS).scop) == ({"n": 16_000_000, "m": 4000},)
 
 
 def test_usual_values_let_something_run(model):

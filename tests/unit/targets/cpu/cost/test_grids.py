@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from contexts import context_of
 
 from polybuild.analysis.trip_counts import trip_counts
+from polybuild.machine.model import Origin
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.cost.compare import cost_of_mapping, cost_of_original, cost_of_versions
 from polybuild.targets.cpu.cost.crossover import enough_for_threads, enough_to_gain, threads_gain
@@ -53,6 +56,20 @@ def test_lines_gain_from_where_a_cache_is_too_small(model):
     assert found[0].minimum == 20_000
     assert [[str(each.max_val()) for each in trips] for trips in found[1].counts] == [["infty"]]
     assert context.machine.l1.bytes * 0.8 < found[1].minimum * 16 < context.machine.l1.bytes * 3
+
+
+def test_lines_may_gain_where_only_memory_holds_them(model):
+    """A third cache as fast as operations are: tiles gain once it is too small for the lines."""
+    read, context = model(COPIED, LINE), context_of()
+    machine = context.machine.with_figures(
+        {f"l{level}.bandwidth": 1000.0 for level in (1, 2, 3)} | {"l3.bytes": 64 << 20}, Origin.OPTION
+    )
+    found = versions(read, replace(context, machine=machine))
+    assert not found.gains_at(found.usual)
+    assert found.compared().gains_alone
+    scop = read.scop
+    enough = enough_to_gain(scop.statements, trip_counts(scop), scop.context, found, 20_000)
+    assert machine.l3.bytes * 0.4 < enough[1].minimum * 16 < machine.l3.bytes * 4
 
 
 def test_threads_want_tiles_for_each(model):
