@@ -38,9 +38,9 @@ void marked(int n, double *x) {
         x[i] = x[i] + 1;
 #pragma endscop
 }
-#define EACH for (int i = 0; i < 9; i++)
+#define CLEAR(x) for (int i = 0; i < 9; i++) x[i] = 0
 void macro(double *x) {
-    EACH x[i] = 0;
+    CLEAR(x); x[0] = 1;
 }
 """
 NO_C = "void f(int n { for (;;) }\n#include <none.h>\n"
