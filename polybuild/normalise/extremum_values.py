@@ -18,8 +18,8 @@ and the minimum or maximum is a reduction that knows its place. Of a place that 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -31,6 +31,7 @@ from polybuild.c.synthetic import declarator, number
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 _COMPARISONS = frozenset({"<", "<=", ">", ">="})
 _MAGNITUDES = frozenset({"abs", "labs", "llabs", "fabsl", *MAGNITUDES.values()})
@@ -46,10 +47,10 @@ def keep_extremum_values(region: Region) -> Region:
         return region
     rewriting = _SearchRewriting(region, nodes)
     statements = tuple(rewriting.in_order(region.statements))
-    return dataclasses.replace(region, statements=statements) if rewriting.found else region
+    return replace(region, statements=statements) if rewriting.found else region
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _PlaceSearch:
     """A loop that sets ``place`` to ``taken`` where ``value`` compares with what it is at the place."""
 

@@ -56,15 +56,20 @@ def test_numbers_that_are_near():
 
 
 def test_mistakes_are_seen(workshop, runtime):
-    """The first barrier, bound and transfer of a matrix product; a bound that others hide changes nothing."""
+    """The first barrier, bound and transfer of a matrix product; a bound that others hide changes nothing.
+
+    Nor does a wait for copies that another one follows.
+    """
     kernel = next(each for each in workshop.suite.kernels if each.name == "gemm")
     mutator = Mutator(workshop, kernel, Options().with_settings(SETTINGS), runtime)
     mistakes = list(mutator.mistakes(1))
-    assert mistakes == ["barrier:1", "bound:1", "drop:1"]
-    found = {each: mutator.outcome(each).outcome for each in [*mistakes, "bound:3", "bound:7"]}
+    assert mistakes == ["barrier:1", "bound:1", "wait:1", "drop:1"]
+    found = {each: mutator.outcome(each).outcome for each in [*mistakes, "wait:2", "bound:3", "bound:7"]}
     assert found == {
         "barrier:1": "seen",
         "bound:1": "same",
+        "wait:1": "unseen",
+        "wait:2": "seen",
         "drop:1": "seen",
         "bound:3": "seen",
         "bound:7": "idle",

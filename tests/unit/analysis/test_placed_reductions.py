@@ -18,6 +18,7 @@ FOUND = {
     "if (a[i] > 3 && x[i] <= d[0]) { d[0] = x[i]; }": ("min", True, []),
     "if (a[i]) if (a[i] > w[0]) { w[0] = a[i]; d[0] = x[i]; }": ("max", False, ["d"]),
     "d[0] = x[i] > d[0] ? x[i] : d[0];": ("max", False, []),
+    "if (x[i] > d[0]) w[0] = i;": ("taken", True, []),  # the last that fits
 }
 
 
@@ -43,7 +44,6 @@ def test_what_is_kept(statement, model):
         "if (x[i] > d[0]) { d[0] = x[i]; w[0] = i; } else w[0] = -1;",
         "if (x[i] > d[0] && d[0] < 9) { d[0] = x[i]; w[0] = i; }",
         "d[0] = x[i] > d[0] ? x[i] : d[1];",
-        "if (x[i] > d[0]) w[0] = i;",
     ],
 )
 def test_what_is_something_else(statement, model):
