@@ -70,7 +70,7 @@ def test_each_nest_has_a_verdict_and_the_heaviest_comes_first(capsys):
         "show": ("would be kept", "call"),
         "shared": ("would be kept", "shared"),
         "marked": ("marked", ""),
-        "macro": ("would be kept", "not-worthwhile"),
+        "macro": ("would be kept", "no-candidate"),
     }
     first = record["nests"][0]
     assert (first["function"], first["line"], first["end_line"], first["depth"]) == ("relax", 3, 5, 2)
