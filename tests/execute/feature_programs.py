@@ -70,7 +70,7 @@ for (int t = 0; t < 50; t++) {
             """
 for (int i = 1; i < 2000; i++)
   for (int j = 1; j < 2000; j++)
-    a[i][j] = a[i - 1][j] + a[i][j - 1];
+    a[i][j] = 1 / (1 + 1 / (a[i - 1][j] + a[i][j - 1]));
 """,
         ),
         "for (long long c0",
