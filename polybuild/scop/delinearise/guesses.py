@@ -6,6 +6,7 @@ same multiplied out; such parameters plus a constant; and constants.
 
 from __future__ import annotations
 
+import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -55,24 +56,34 @@ def _orders(keys: set[Key]) -> Iterator[Sizes]:
 
 
 def _with_borders(polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
-    """Sizes of the form parameter plus constant."""
+    """Sizes of the form parameter plus constant, those with small constants first."""
     for order in _orders(_size_keys(polynomials)):
-        yield from sorted(
-            _bordered(order, polynomials), key=lambda sizes: sum(abs(each.constant) for each in sizes)
-        )
+        if len(order) < GUESSED_DIMENSIONS:
+            yield from _bordered(order, polynomials)
 
 
 def _bordered(order: Sizes, polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
-    """Constants for the sizes of ``order``: what makes products vanish, else likely ones."""
-    if not order:
-        yield ()
-        return
-    border = _border(order[-1], polynomials)
-    for number in _BORDERS if border is None else (border,):
-        size = order[-1].plus(number)
-        quotients = [each.divide(size)[0] for each in polynomials]
-        for outer in _bordered(order[:-1], quotients):
-            yield (*outer, size)
+    """Constants for the sizes of ``order``: what makes products vanish, else likely ones.
+
+    A search that goes on from the smallest sum of constants: whoever takes the first few of
+    9 to the power of the dimensions does not pay for the rest.
+    """
+    waiting: list[tuple[int, tuple[int, ...]]] = [(0, ())]
+    found: dict[tuple[int, ...], tuple[Sizes, Sequence[Polynomial]]] = {(): ((), polynomials)}
+    while waiting:
+        total, path = heapq.heappop(waiting)
+        sizes, outside = found.pop(path)
+        if len(sizes) == len(order):
+            yield sizes
+            continue
+        quotients = [each.divide(sizes[0])[0] for each in outside] if sizes else outside
+        inner = order[-1 - len(sizes)]
+        border = _border(inner, quotients)
+        for position, number in enumerate(_BORDERS if border is None else (border,)):
+            size = inner.plus(number)
+            step = (*path, position)
+            heapq.heappush(waiting, (total + abs(size.constant), step))
+            found[step] = ((size, *sizes), quotients)
 
 
 def _border(size: Form, polynomials: Sequence[Polynomial]) -> int | None:
