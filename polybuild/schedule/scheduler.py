@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.effort import SCHEDULE_NUMBER
 from polybuild.poly.overapproximation import overapproximation_of
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Scop
@@ -48,23 +49,25 @@ def compute_schedule(
 
 @contextmanager
 def _strategy(context: isl.Context, fusion: Fusion, *, outer_coincidence: bool) -> Iterator[None]:
-    saved = (
-        context.get_schedule_outer_coincidence(),
-        context.get_schedule_serialize_sccs(),
-        context.get_schedule_whole_component(),
-        context.get_schedule_maximize_band_depth(),
-    )
-    context.set_schedule_outer_coincidence(int(outer_coincidence))
-    context.set_schedule_serialize_sccs(int(fusion is Fusion.MIN))
-    context.set_schedule_whole_component(int(fusion is not Fusion.MIN))
-    context.set_schedule_maximize_band_depth(int(fusion is Fusion.DEPTH))
+    settings = {
+        "max_coefficient": SCHEDULE_NUMBER,
+        "max_constant_term": SCHEDULE_NUMBER,
+        "outer_coincidence": int(outer_coincidence),
+        "serialize_sccs": int(fusion is Fusion.MIN),
+        "whole_component": int(fusion is not Fusion.MIN),
+        "maximize_band_depth": int(fusion is Fusion.DEPTH),
+    }
+    saved = {name: getattr(context, f"get_schedule_{name}")() for name in settings}
+    _set(context, settings)
     try:
         yield
     finally:
-        context.set_schedule_outer_coincidence(saved[0])
-        context.set_schedule_serialize_sccs(saved[1])
-        context.set_schedule_whole_component(saved[2])
-        context.set_schedule_maximize_band_depth(saved[3])
+        _set(context, saved)
+
+
+def _set(context: isl.Context, settings: Mapping[str, int]) -> None:
+    for name, value in settings.items():
+        getattr(context, f"set_schedule_{name}")(value)
 
 
 def _live_range_constraints(dependences: Dependences) -> tuple[isl.UnionMap, isl.UnionMap]:

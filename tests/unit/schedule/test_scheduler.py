@@ -23,6 +23,16 @@ TRIANGLE = """
     for (int j = 0; j < i; j++) a[i] -= C[i][j] * a[j];
     a[i] /= C[i][i];
   }"""
+FARTHEST = """
+  for (int i = 0; i < 300; i++) {
+    best = 0;
+    for (int j = 0; j < 3000; j++) {
+      s = 0;
+      for (int k = 0; k < 32; k++) s += A[i][k] * B[j][k];
+      if (s > best) best = s;
+    }
+    c[i] = best;
+  }"""
 KERNELS = {
     "product": (
         PRODUCT, MATRICES, "",
@@ -34,6 +44,11 @@ KERNELS = {
     "backwards": ("for (int i = n - 2; i >= 0; i--) a[i] = a[i + 1] + b[i];", VECTORS, ""),
     "private": (
         "for (int i = 0; i < n; i++) { t = a[i]; b[i] = t; t = c[i]; c[i] = t + 1; }", VECTORS, "double t;",
+    ),
+    "large constants": (
+        FARTHEST,
+        "double A[restrict 300][32], double B[restrict 3000][32], double *restrict c",
+        "double best, s;",
     ),
     "triangle": (
         TRIANGLE, "int n, double C[restrict n][n], double *restrict a", "",
