@@ -16,6 +16,7 @@ from polybuild.codegen.c.layout import CodeLine, Role
 from polybuild.codegen.c.outline import Line
 from polybuild.codegen.file.adapting import Adapting
 from polybuild.codegen.file.conversions import VectorConversion
+from polybuild.codegen.file.interleaved_loads import InterleavedLoad
 from polybuild.codegen.file.lane_functions import LaneFunction, LaneFunctionKind
 from polybuild.codegen.file.prologue import WholeVector
 from polybuild.codegen.file.ranks import Agreement
@@ -31,7 +32,7 @@ _CLASSES: Mapping[str, type[Any]] = {
     for each in (
         *(RegionReport, Advice, Prediction, PredictedCandidate, Sequential, Diagnostic, Location, Severity),
         *(RegionText, Stage, Condition, Line, Mark, MarkKind, CodeLine, Role, Adapting, Agreement),
-        *(VectorType, WholeVector, VectorConversion, LaneFunction, LaneFunctionKind),
+        *(VectorType, WholeVector, VectorConversion, LaneFunction, LaneFunctionKind, InterleavedLoad),
     )
 }
 _LINE_FIELDS = ("source", "row", "verbatim", "role", "head", "directed")

@@ -135,6 +135,7 @@ class Arrays:
             declared=variable.declaration if variable.local else None,
             suffixes=(*reference.suffixes[:base], *[""] * len(inner), *reference.suffixes[base:]),
             flat=len(inner) + 1,
+            interleaving=reference.interleaving,
         )
 
     def _other_names(self) -> set[str]:

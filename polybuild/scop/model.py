@@ -74,6 +74,14 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
+class Interleaving:
+    """What a member is of structures that have ``count`` such numbers and nothing else: that at ``place``."""
+
+    count: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
 class Array:
     """A variable that the region accesses: an array, or a scalar (no extents).
 
@@ -87,6 +95,7 @@ class Array:
     Extents are as declared; C does not bind a function's array parameter to its outermost one.
     Of one that polybuild added ``copied`` names the array whose elements it holds, ``expanded`` the
     private variable that it has many values of; else they are empty.
+    ``interleaving`` is given where the last subscript is one of structures that are alike all over.
     The first ``flat`` dimensions (of a row, where there are ``row_subscripts``) are a view: C reaches
     them by one subscript, row-major in the extents of all but the first of them.
     """
@@ -103,6 +112,7 @@ class Array:
     flat: int = 1
     copied: str = ""
     expanded: str = ""
+    interleaving: Interleaving | None = None
 
     @property
     def source_name(self) -> str:

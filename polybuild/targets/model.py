@@ -25,10 +25,22 @@ class LaneKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Interleaved:
+    """Elements for the lanes that lie ``step`` apart, so near that whole vectors are loaded and shuffled.
+
+    Of members of structures ``place`` says which of the ``step`` members of each they are.
+    """
+
+    step: int
+    place: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class LaneOperand:
     """What an access is in lanes, or a name that is the same in all of them: a value of ``type``.
 
-    If it ``varies`` between them, it is a private ``variable``, or the elements are ``adjacent`` or apart.
+    If it ``varies`` between them, it is a private ``variable``, or the elements are ``adjacent``,
+    ``interleaved`` with others, or farther apart.
     An ``element`` of an array is ``loaded`` if the statement reads it whatever the data.
     """
 
@@ -38,6 +50,12 @@ class LaneOperand:
     adjacent: bool = False
     element: bool = False
     loaded: bool = False
+    interleaved: Interleaved | None = None
+
+    @property
+    def is_distant(self) -> bool:
+        """Whether the elements are loaded one by one."""
+        return self.varies and not (self.variable or self.adjacent or self.interleaved)
 
 
 @dataclass(frozen=True, slots=True)

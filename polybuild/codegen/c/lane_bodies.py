@@ -24,9 +24,10 @@ from polybuild.codegen.c.expressions import (
     Operand,
 )
 from polybuild.codegen.c.lane_scope import LaneScope
+from polybuild.codegen.file.interleaved_loads import InterleavedLoad
 from polybuild.codegen.file.lane_functions import LaneFunction, LaneFunctionKind
 from polybuild.codegen.file.vector_types import VectorType
-from polybuild.targets.model import LaneKind
+from polybuild.targets.model import Interleaved, LaneKind
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance
@@ -180,8 +181,18 @@ class LaneBodyPrinter:
         place = self._element(node, 0) if operand.adjacent else self._packed(node)
         if place is not None and kind is LaneKind.REAL:
             return Operand(f"*(const {self._type(self._real)} *)&{place}", UNARY)
+        if operand.interleaved is not None and kind is LaneKind.REAL:
+            return self._interleaved(node, operand.interleaved)
         elements = ", ".join(self._element(node, lane) for lane in range(self._lanes.lanes))
         return Operand(f"({self._type(self._kind(kind))}){{{elements}}}", POSTFIX)
+
+    def _interleaved(self, node: c_ast.Node, interleaved: Interleaved) -> Operand:
+        """A vector of elements that whole vectors are loaded for."""
+        load = InterleavedLoad(self._real, interleaved.step, interleaved.place)
+        self._scope.in_use.helpers.update({load, self._real, self._real.mask})
+        lanes = (0,) if interleaved.place is None else (0, 1)
+        addresses = ", ".join(f"&{self._element(node, lane)}" for lane in lanes)
+        return Operand(f"{load.name}({addresses})", POSTFIX)
 
     def _packed(self, node: c_ast.Node) -> str | None:
         """The first element of the vector at hand in the buffer that ``node`` reads, None without one."""

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from polybuild.codegen.file.conversions import VectorConversion
 from polybuild.codegen.file.hotness import CHANCE
 from polybuild.codegen.file.hotness import DEFINITION as DEFINITION_OF_CHANCE
+from polybuild.codegen.file.interleaved_loads import InterleavedLoad
 from polybuild.codegen.file.lane_functions import HELPER, LaneFunction, lane_function
 from polybuild.codegen.file.line_numbers import ONE_LINE
 from polybuild.codegen.file.parts import PARTS, PARTS_DEFINITION
@@ -117,7 +118,7 @@ class WholeVector:
         return f"polybuild_whole_{self.type.suffix}"
 
 
-Helper = str | VectorType | WholeVector | VectorConversion | LaneFunction
+Helper = str | VectorType | WholeVector | VectorConversion | LaneFunction | InterleavedLoad
 """What generated code may need: a function or macro above by its name, or what vectors need."""
 
 
@@ -146,6 +147,8 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
     parts += [each.definition() for each in sorted(conversions, key=lambda each: each.name)]
     functions = (each for each in helpers if isinstance(each, LaneFunction))
     parts += [lane_function(each) for each in sorted(functions, key=lambda each: each.name)]
+    loads = (each for each in helpers if isinstance(each, InterleavedLoad))
+    parts += [each.definition() for each in sorted(loads, key=lambda each: each.name)]
     parts.append(_directives(helpers))
     parts += [_combination(name, text) for name, text in _COMBINATIONS.items() if name in helpers]
     if "POLYBUILD_OMP_SELECT" in helpers:

@@ -25,7 +25,7 @@ from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.lane_bodies import LaneTyping
 from polybuild.targets.cpu.lane_packing import find_packed_rows
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
-from polybuild.targets.model import LaneLoop, LaneOperand, PackedRows
+from polybuild.targets.model import Interleaved, LaneLoop, LaneOperand, PackedRows
 
 
 def find_lane_loop(
@@ -42,7 +42,7 @@ def find_lane_loop(
     statements = [each for each in scop.statements if each.name in names]
     if any(each.dynamic for each in statements) or any(each.extents for each in private.values()):
         return None
-    operands = _operands(node, scop, statements, private)
+    operands = _operands(node, scop, statements, private, machine)
     if operands is None:
         return None
     types = {each.type for each in operands.values() if each.varies and isinstance(each.type, FloatingType)}
@@ -68,10 +68,7 @@ def find_lane_loop(
 def _has_distant(operands: Mapping[int, LaneOperand], packed: Sequence[PackedRows]) -> bool:
     """Whether lanes access elements that lie apart in memory, but for those of ``packed`` rows."""
     near = {node for each in packed for node in each.nodes}
-    return any(
-        each.varies and not (each.variable or each.adjacent) and node not in near
-        for node, each in operands.items()
-    )
+    return any(each.is_distant and node not in near for node, each in operands.items())
 
 
 def has_roots(node: isl.ScheduleNode, scop: Scop) -> bool:
@@ -97,12 +94,16 @@ def _copies(variables: int, machine: Machine) -> int:
 
 
 def _operands(
-    node: isl.ScheduleNode, scop: Scop, statements: list[Statement], private: Mapping[str, Array]
+    node: isl.ScheduleNode,
+    scop: Scop,
+    statements: list[Statement],
+    private: Mapping[str, Array],
+    machine: Machine,
 ) -> dict[int, LaneOperand] | None:
     """The operands of ``statements`` by the identities of their nodes; None if one is not for lanes."""
     found: dict[int, LaneOperand] = {}
     for each in references(scop, node):
-        operand = _operand(each, private)
+        operand = _operand(each, private, machine)
         before = found.get(id(each.access.node))
         if operand is None or before not in {None, operand}:
             return None
@@ -123,7 +124,7 @@ def _operands(
     return found
 
 
-def _operand(reference: Reference, private: Mapping[str, Array]) -> LaneOperand | None:
+def _operand(reference: Reference, private: Mapping[str, Array], machine: Machine) -> LaneOperand | None:
     access, array = reference.access, reference.access.array
     if array.name in private:
         return LaneOperand(array.element, varies=True, variable=True)
@@ -142,7 +143,20 @@ def _operand(reference: Reference, private: Mapping[str, Array]) -> LaneOperand 
             always_evaluates(reference.statement.body, each.node)
             for each in _twins(reference.statement, access)
         ),
+        interleaved=None if written else _interleaved(reference, machine),
     )
+
+
+def _interleaved(reference: Reference, machine: Machine) -> Interleaved | None:
+    """How the elements for the lanes lie among others, None unless they are sorted out of whole vectors."""
+    array, step = reference.access.array, reference.distance(0)
+    if step is None or step <= 1 or not isinstance(array.element, FloatingType):
+        return None
+    if step * array.element.size > machine.vector.sorted_reads:
+        return None
+    if array.interleaving is None:
+        return Interleaved(step, None)
+    return Interleaved(step, array.interleaving.place) if step == array.interleaving.count else None
 
 
 def _twins(statement: Statement, access: Access) -> Iterator[Access]:

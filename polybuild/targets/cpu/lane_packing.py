@@ -39,7 +39,7 @@ def find_packed_rows(
         operand = operands[id(each.access.node)]
         if each.access.kind is not AccessKind.READ:
             written.add(each.access.array.name)
-        elif operand.varies and not (operand.adjacent or operand.variable):
+        elif operand.is_distant:
             distant.setdefault(each.access.array.name, []).append(each)
     packed = []
     for name, reads in distant.items():

@@ -48,6 +48,16 @@ class Reference:
         inside = self.access.array.suffixes[-1:]
         return self.stride(member) is Stride.UNIT and not any(inside)
 
+    def distance(self, member: int) -> int | None:
+        """How many elements in memory a step along one member goes on; None if that is not known."""
+        *others, last = [row[member] for row in self.matrix] or [None]
+        if last is None or any(others):
+            return None
+        if not any(self.access.array.suffixes[-1:]):
+            return last
+        interleaving = self.access.array.interleaving
+        return last * interleaving.count if interleaving is not None else None
+
     def extent(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
         """The box of elements touched by a tile of ``sizes`` points, per array dimension."""
         return tuple(

@@ -132,11 +132,11 @@ def _strided(reference: Reference, loop: NestLoop, lanes: int, machine: Machine)
     """
     reads = reference.access.kind is AccessKind.READ
     one_by_one = machine.vector.gather if reads else machine.vector.scatter
-    *others, last = [row[loop.dim] for row in reference.matrix] or [None]
-    if last is None or any(others) or not (reads or loop.simd):
+    distance = reference.distance(loop.dim)
+    if distance is None or not (reads or loop.simd):
         return one_by_one
-    step = abs(last)
-    farthest = machine.memory.line // 4 if reads else machine.vector.sorted_bytes
+    step = abs(distance)
+    farthest = machine.vector.sorted_reads if reads else machine.vector.sorted_bytes
     whole = step * element_size(reference) <= farthest
     return 2.0 * step * machine.arithmetic.access / lanes if whole else one_by_one
 
