@@ -34,14 +34,17 @@ from polybuild.transform.residue_classes import split_residue_classes
 
 KERNELS = Path(__file__).parents[2] / "tests" / "kernels"
 OWN = Path(__file__).with_name("kernels")
+UPDATES = 3e7  # of elements in a cache, at least, to time them
 FEW_STEPS = 10  # of the original loops, each of whose steps takes as long as the one before
 TRIAD = Path(__file__).with_name("triad.c")
 DESCRIPTION = """\
 Runs stencils of tests/kernels and of benchmarks/stencils/kernels on grids far larger than the caches. The
 limit for code without tiles over time is what a time step moves if it reads and writes every array once, at
 the bandwidth that the triad of STREAM has in the same run. The last columns say how much faster the
-transformed code is than that, and than what the compiler makes of the original loops on one thread, and how
-many tiles its wavefronts have."""
+transformed code is than that, and than what the compiler makes of the original loops on one thread; what part
+it reaches of what they would do on all threads if the grid were in the second-level cache, which is the
+limit where arithmetic, chains or that cache bind before the memory does; and how many tiles its wavefronts
+have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,8 @@ def _table(arguments: argparse.Namespace, directory: Path) -> int:
     print(f"triad {bandwidth / 1e9:.1f} GB/s\n")
     print(
         f"{'kernel':<13}{'sizes':<18}{'grid':>8}{'moved/step':>12}{'limit':>9}{'time':>9}"
-        f"{'of limit':>10}{'of one thread':>15}  tiles per wavefront: first, median, last of all"
+        f"{'of limit':>10}{'of one thread':>15}{'of cache':>10}"
+        "  tiles per wavefront: first, median, last of all"
     )
     worst = math.inf
     for grid in GRIDS:
@@ -124,14 +128,15 @@ def _row(grid: Grid, arguments: argparse.Namespace, bandwidth: float, directory:
     scop, fronts = _model(grid, sizes, arguments)
     moved, held = _traffic(scop, sizes)
     limit = moved * sizes[grid.time] / bandwidth
-    before = _time_of_original(grid, sizes, arguments, directory)
+    before, cached = _times_of_original(grid, sizes, arguments, directory, scop)
     seconds = _time(grid, sizes, arguments, directory)
     text = "x".join(str(value) for value in sizes.values())
     middle = round(statistics.median(fronts)) if fronts else 0
     shown = f"{fronts[0]}, {middle}, {fronts[-1]} of {len(fronts)}" if fronts else "-"
     print(
         f"{grid.kernel:<13}{text:<18}{held / 2**30:>7.2f}G{moved / 2**20:>9.0f}MiB{limit:>8.2f}s"
-        f"{seconds:>8.2f}s{limit / seconds:>10.2f}{before / seconds:>15.2f}  {shown}",
+        f"{seconds:>8.2f}s{limit / seconds:>10.2f}{before / seconds:>15.2f}"
+        f"{cached / seconds:>10.2f}  {shown}",
         flush=True,
     )
     return limit / seconds
@@ -160,22 +165,34 @@ def _time(grid: Grid, sizes: dict[str, int], arguments: argparse.Namespace, dire
     run([*command, *shlex.split(arguments.options), "--", arguments.cc, *flags], limit=120)
     files = [str(output), str(KERNELS / "driver.c")]
     run([arguments.cc, *flags, *files, "-lm", "-o", program], limit=120)
-    given = [str(value) for value in sizes.values()]
-    lines = _run([program, "--repeat", str(arguments.runs), *given], arguments).splitlines()
-    return statistics.median(float(line.split()[1]) for line in lines if line.startswith("seconds"))
+    return _time_of_steps(program, sizes, arguments)
 
 
-def _time_of_original(
-    grid: Grid, sizes: dict[str, int], arguments: argparse.Namespace, directory: Path
-) -> float:
-    """Seconds of the loops as they are written and the compiler makes them, on one thread."""
+def _times_of_original(
+    grid: Grid, sizes: dict[str, int], arguments: argparse.Namespace, directory: Path, scop: Scop
+) -> tuple[float, float]:
+    """Seconds of the loops as they are written and the compiler makes them.
+
+    First those of one thread, then those that all threads would take for as many points of a grid in cache.
+    """
     program = str(directory / f"{grid.kernel}-original")
     flags = [*shlex.split(arguments.cflags), "-fopenmp", "-I", str(KERNELS)]
     run([arguments.cc, *flags, str(grid.source), str(KERNELS / "driver.c"), "-lm", "-o", program], limit=120)
-    steps = min(FEW_STEPS, sizes[grid.time])
-    given = [str(steps if name == grid.time else value) for name, value in sizes.items()]
-    (line,) = (each for each in _run([program, *given], arguments).splitlines() if each.startswith("seconds"))
-    return float(line.split()[1]) / steps * sizes[grid.time]
+    held, steps = _traffic(scop, sizes)[1], sizes[grid.time]
+    few = min(FEW_STEPS, steps)
+    before = _time_of_steps(program, {**sizes, grid.time: few}, arguments) * steps / few
+    small = _scaled(grid, arguments.scale * CompileContext().machine.l2.bytes / 2 / held)
+    fitting = _traffic(scop, small)[1]
+    many = max(few, round(UPDATES * 8 / fitting))
+    cached = _time_of_steps(program, {**small, grid.time: many}, arguments) * steps / many
+    return before, cached * held / fitting / arguments.threads
+
+
+def _time_of_steps(program: str, sizes: dict[str, int], arguments: argparse.Namespace) -> float:
+    """The median of the seconds that the program takes for ``sizes``."""
+    given = [str(value) for value in sizes.values()]
+    lines = _run([program, "--repeat", str(arguments.runs), *given], arguments).splitlines()
+    return statistics.median(float(line.split()[1]) for line in lines if line.startswith("seconds"))
 
 
 def _run(command: list[str], arguments: argparse.Namespace) -> str:

@@ -4,6 +4,8 @@
 
     memset(a + i * n, 0, n * sizeof(double));     ->     for (long k = 0; k < n; k++) (a + i * n)[k] = 0;
     memcpy(row, b[i], sizeof row);                ->     for (long k = 0; k < 8; k++) row[k] = b[i][k];
+    memcpy(u, v, sizeof(double[n][m]));           ->     for (long k = 0; k < n; k++)
+                                                             for (long l = 0; l < m; l++) u[k][l] = v[k][l];
 
 Compilers make those functions of such loops again, where nothing better is made of them.
 """
@@ -12,7 +14,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from functools import partial
+from collections.abc import Sequence
+from functools import partial, reduce
 
 from pycparser import c_ast
 
@@ -27,6 +30,7 @@ from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, resolve
 from polybuild.source.model import Region
+from polybuild.values import dataclass
 
 _MEMSET = frozenset({"memset", "__builtin_memset", "__builtin___memset_chk"})
 _MEMCPY = frozenset({"memcpy", "__builtin_memcpy", "__builtin___memcpy_chk"})
@@ -72,33 +76,25 @@ class _Loops:
         )
 
     def _loop(self, call: c_ast.FuncCall) -> c_ast.Node | None:
-        """The loop that ``call`` stands for; None if that is not plain."""
+        """The loops that ``call`` stands for; None if that is not plain."""
         target, value, size = call.args.exprs[:3]
         if any(map(has_side_effect, (target, value, size))) or call.name in self._names.variables:
             return None
-        element = self._element(target)
-        count = self._count(size, target, element) if element is not None else None
-        if element is None or count is None:
+        shape = self._shape(target)
+        counts = self._counts(size, shape) if shape is not None else None
+        if shape is None or counts is None:
             return None
         if _function(call) in _MEMSET:
             if not isinstance(value, c_ast.Constant) or integer_value(value.value) != 0:
                 return None
-        elif self._element(value) != element:
+        elif not shape.same(self._shape(value)):
             return None
-        counter = partial(c_ast.ID, self._free_name(), call.coord)
-        stored = number(0) if _function(call) in _MEMSET else _below(value, counter())
-        body = c_ast.Assignment("=", _below(target, counter()), stored, call.coord)
-        name = counter().name
-        declared = c_ast.Decl(
-            name, [], [], [], [], declarator(name, LONG_LONG), number(0), None, coord=call.coord
-        )
-        return c_ast.For(
-            c_ast.DeclList([declared], call.coord),
-            c_ast.BinaryOp("<", counter(), count, call.coord),
-            c_ast.UnaryOp("p++", counter(), call.coord),
-            body,
-            call.coord,
-        )
+        names = [self._free_name() for _ in counts]
+        stored = number(0) if _function(call) in _MEMSET else _below(value, names)
+        body: c_ast.Node = c_ast.Assignment("=", _below(target, names), stored, call.coord)
+        for name, count in zip(reversed(names), reversed(counts), strict=True):
+            body = _counted(name, count, body)
+        return body
 
     def _free_name(self) -> str:
         name = next(each for each in map("k_{}".format, itertools.count()) if each not in self._taken)
@@ -109,46 +105,107 @@ class _Loops:
         symbols = {each.name: each.type for each in self._names.variables_in(node)}
         return type_of(node, symbols, self._region.visible)
 
-    def _element(self, pointer: c_ast.Node) -> types.IntegerType | types.FloatingType | None:
-        """The type of what ``pointer`` leads to, if these are numbers."""
+    def _shape(self, pointer: c_ast.Node) -> _Shape | None:
+        """What ``pointer`` leads to, if these are numbers, or rows of numbers."""
         if isinstance(pointer, c_ast.Cast):
             return None
         kind = decayed(self._type(pointer))
-        target = kind.target if isinstance(kind, types.PointerType) and not kind.volatile else None
-        return target if isinstance(target, types.IntegerType | types.FloatingType) else None
+        return _shape(kind.target) if isinstance(kind, types.PointerType) and not kind.volatile else None
 
-    def _count(
-        self, size: c_ast.Node, target: c_ast.Node, element: types.IntegerType | types.FloatingType
-    ) -> c_ast.Node | None:
-        """How many elements ``size`` bytes are."""
-        if isinstance(size, c_ast.BinaryOp) and size.op == "*":
-            for one, other in ((size.left, size.right), (size.right, size.left)):
-                if self._is_size(one, element):
-                    return duplicate(other)
-            inner = self._count(size.left, target, element)
-            if inner is not None:
-                return c_ast.BinaryOp("*", inner, size.right, size.coord)
-            return None
-        if self._is_size(size, element):
-            return number(1)
-        own = self._type(target)
-        whole = isinstance(size, c_ast.UnaryOp) and size.op == "sizeof" and key(size.expr) == key(target)
-        if whole and isinstance(own, types.ArrayType) and own.extent is not None:
-            return duplicate(own.extent)
-        bytes_each = size_of(element, self._region.visible.scope)
-        return duplicate(size) if bytes_each == 1 else None
+    def _counts(self, size: c_ast.Node, shape: _Shape) -> list[c_ast.Node] | None:
+        """How many elements of ``shape`` ``size`` bytes are, in each dimension; None if that is not plain.
 
-    def _is_size(self, node: c_ast.Node, element: types.IntegerType | types.FloatingType) -> bool:
-        """Whether ``node`` is the size of an ``element``."""
+        The factors of ``size`` are searched for the extents of the inner dimensions.
+        """
+        factors: list[c_ast.Node] = []
+        sizes = []
+        for each in _factors(size):
+            measured = self._measured(each)
+            if measured is None:
+                factors.append(each)
+            else:
+                sizes.append(measured)
+                factors += measured.extents
+        if [each.element for each in sizes] != [shape.element]:
+            if size_of(shape.element, self._region.visible.scope) != 1:
+                return None
+            factors = _factors(size)
+        for extent in shape.extents:
+            place = next((at for at, each in enumerate(factors) if key(each) == key(extent)), None)
+            if place is None:
+                return None
+            factors.pop(place)
+        counts = [*([_product(factors)] if factors else [number(1)]), *shape.extents]
+        return [duplicate(each) for each in counts]
+
+    def _measured(self, node: c_ast.Node) -> _Shape | None:
+        """What ``node`` is the size of, if it is that of numbers, or of rows of them."""
         if not isinstance(node, c_ast.UnaryOp) or node.op != "sizeof":
-            return False
+            return None
         if isinstance(node.expr, c_ast.Typename):
-            return self._region.visible.scope.resolve(node.expr) == element
-        return self._type(node.expr) == element
+            return _shape(self._region.visible.scope.resolve(node.expr))
+        return _shape(self._type(node.expr))
 
 
-def _below(pointer: c_ast.Node, subscript: c_ast.Node) -> c_ast.Node:
-    """The element of ``pointer`` at ``subscript``."""
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """Numbers, or rows of so many of them."""
+
+    element: types.IntegerType | types.FloatingType
+    extents: tuple[c_ast.Node, ...]
+
+    def same(self, other: _Shape | None) -> bool:
+        """Whether ``other`` is the same, wherever it is said."""
+        return (
+            other is not None
+            and self.element == other.element
+            and list(map(key, self.extents)) == list(map(key, other.extents))
+        )
+
+
+def _shape(kind: types.Type) -> _Shape | None:
+    extents = []
+    while isinstance(kind, types.ArrayType):
+        if kind.extent is None:
+            return None
+        extents.append(kind.extent)
+        kind = kind.element
+    if not isinstance(kind, types.IntegerType | types.FloatingType):
+        return None
+    return _Shape(kind, tuple(extents))
+
+
+def _factors(node: c_ast.Node) -> list[c_ast.Node]:
+    """What ``node`` is the product of."""
+    if isinstance(node, c_ast.BinaryOp) and node.op == "*":
+        return [*_factors(node.left), *_factors(node.right)]
+    return [node]
+
+
+def _product(factors: Sequence[c_ast.Node]) -> c_ast.Node:
+    return reduce(lambda one, other: c_ast.BinaryOp("*", one, other, one.coord), factors)
+
+
+def _counted(name: str, count: c_ast.Node, body: c_ast.Node) -> c_ast.Node:
+    """``body`` for the values of ``name`` from zero to below ``count``."""
+    counter, at = partial(c_ast.ID, name, body.coord), body.coord
+    declared = c_ast.Decl(name, [], [], [], [], declarator(name, LONG_LONG), number(0), None, coord=at)
+    return c_ast.For(
+        c_ast.DeclList([declared], at),
+        c_ast.BinaryOp("<", counter(), count, at),
+        c_ast.UnaryOp("p++", counter(), at),
+        body,
+        at,
+    )
+
+
+def _below(pointer: c_ast.Node, names: Sequence[str]) -> c_ast.Node:
+    """The element of ``pointer`` at the subscripts ``names``."""
+    first, *others = (c_ast.ID(each, pointer.coord) for each in names)
     if isinstance(pointer, c_ast.ID | c_ast.ArrayRef | c_ast.StructRef):
-        return c_ast.ArrayRef(pointer, subscript, pointer.coord)
-    return c_ast.UnaryOp("*", c_ast.BinaryOp("+", pointer, subscript, pointer.coord), pointer.coord)
+        found: c_ast.Node = c_ast.ArrayRef(pointer, first, pointer.coord)
+    else:
+        found = c_ast.UnaryOp("*", c_ast.BinaryOp("+", pointer, first, pointer.coord), pointer.coord)
+    for each in others:
+        found = c_ast.ArrayRef(found, each, pointer.coord)
+    return found

@@ -23,10 +23,16 @@ from polybuild.poly.trees import node_kind
 from polybuild.transform.tiling.stencil import Stencil
 
 
-def interleave(node: isl.ScheduleNode, stencil: Stencil, dependences: isl.UnionMap) -> isl.ScheduleNode:
+def interleave(
+    node: isl.ScheduleNode,
+    stencil: Stencil,
+    dependences: isl.UnionMap,
+    together: isl.UnionMap | None = None,
+) -> isl.ScheduleNode:
     """Interleave the nests in the sequence below the loop over time, ``node``; returns that loop.
 
-    ``dependences`` hold those of one time step, among others. What is no sequence stays as it is.
+    ``dependences`` hold those of one time step, among others; pairs that are ``together`` stay in one row.
+    What is no sequence stays as it is.
     """
     below = node.child(0)
     outer = stencil.counters[1:-1]
@@ -37,6 +43,8 @@ def interleave(node: isl.ScheduleNode, stencil: Stencil, dependences: isl.UnionM
         for index in range(below.n_children())
         for each in sorted(_sets(below.child(index)), key=lambda one: natural_key(one.get_tuple_name()))
     ]
+    if together is not None:
+        dependences = dependences.union(together).union(together.reverse())
     within = dependences.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(stencil.counters[0]))
     partial = isl.MultiUnionPwAff.zero(outer[0].get_space().add_unnamed_tuple_ui(0))
     for counter in outer:
@@ -55,20 +63,26 @@ def _sets(child: isl.ScheduleNode) -> list[isl.Set]:
 
 def _lags(order: list[str], counter: isl.UnionPwAff, dependences: isl.UnionMap) -> dict[str, int] | None:
     """How far each statement runs behind, at least; None if no distance suffices."""
-    lags = dict.fromkeys(order, 0)
     place = isl.UnionMap.from_union_pw_aff(counter)
-    for name in order:
-        for each in maps_of(dependences):
-            source, target = each.get_tuple_name(isl.dim_type.in_), each.get_tuple_name(isl.dim_type.out)
-            if target != name or source == name or each.is_empty():
-                continue
-            relation = isl.UnionMap.from_map(each).apply_domain(place).apply_range(place)
-            distances = isl.Set.from_union_set(relation.deltas())
-            minimum = distances.dim_min_val(0)
-            if not minimum.is_int():
-                return None
-            lags[name] = max(lags[name], lags[source] - minimum.to_python())
-    return lags
+    least: dict[tuple[str, str], int] = {}  # by how much a statement runs behind another
+    for each in maps_of(dependences):
+        ends = each.get_tuple_name(isl.dim_type.in_), each.get_tuple_name(isl.dim_type.out)
+        if ends[0] == ends[1] or each.is_empty():
+            continue
+        relation = isl.UnionMap.from_map(each).apply_domain(place).apply_range(place)
+        minimum = isl.Set.from_union_set(relation.deltas()).dim_min_val(0)
+        if not minimum.is_int():
+            return None
+        least[ends] = max(least.get(ends, -minimum.to_python()), -minimum.to_python())
+    lags = dict.fromkeys(order, 0)
+    for _ in order:  # those that run behind each other settle, or never do
+        before = dict(lags)
+        for name in order:
+            behind = (lags[source] + each for (source, target), each in least.items() if target == name)
+            lags[name] = max(lags[name], *behind, 0)
+        if lags == before:
+            return lags
+    return None
 
 
 def _lagging(counter: isl.UnionPwAff, lags: dict[str, int]) -> isl.UnionPwAff:

@@ -24,6 +24,13 @@ _COMPARISONS: Mapping[isl.ast_expr_op_type, Callable[[isl.PwAff, isl.PwAff], isl
     _Op.ge: isl.PwAff.ge_set,
     _Op.gt: isl.PwAff.gt_set,
 }
+# what a comparison says of each argument, where one of its sides is the maximum or minimum of several
+_ALL_OF: Mapping[isl.ast_expr_op_type, tuple[isl.ast_expr_op_type, isl.ast_expr_op_type]] = {
+    _Op.le: (_Op.max, _Op.min),
+    _Op.lt: (_Op.max, _Op.min),
+    _Op.ge: (_Op.min, _Op.max),
+    _Op.gt: (_Op.min, _Op.max),
+}
 _FOLDS: Mapping[isl.ast_expr_op_type, Callable[[isl.PwAff, isl.PwAff], isl.PwAff]] = {
     _Op.add: isl.PwAff.add,
     _Op.sub: isl.PwAff.sub,
@@ -73,17 +80,33 @@ class AstReader:
     def loop(self, node: isl.AstNode, around: CounterValues) -> CounterValues:
         """The values inside a loop."""
         depth = len(around.counters)
-        first = self._value(node.for_get_init(), around).add_dims(isl.dim_type.in_, 1)
+        init = node.for_get_init()
         name = node.for_get_iterator().id_get_id().get_name()
         inner = CounterValues((*around.counters, name), around.values.add_dims(_set, 1))
         counter = _dimension(inner.values.get_space(), depth)
         if node.for_is_degenerate():
+            first = self._value(init, around).add_dims(isl.dim_type.in_, 1)
             return inner.within(counter.eq_set(first))
         step = self._value(node.for_get_inc(), around).max_val()
-        inner = inner.within(counter.ge_set(first))
+        for each in _arguments(init, _Op.max):
+            inner = inner.within(counter.ge_set(self._value(each, around).add_dims(isl.dim_type.in_, 1)))
         if not step.is_one():
+            first = self._first(init, step, around).add_dims(isl.dim_type.in_, 1)
             inner = inner.within(counter.sub(first).mod_val(step).zero_set())
         return inner.within(self.condition(node.for_get_cond(), inner))
+
+    def _first(self, init: isl.AstExpr, step: isl.Val, around: CounterValues) -> isl.PwAff:
+        """A value that is a multiple of ``step`` away from the first one of a loop.
+
+        Of a maximum that is any argument where all of them are such: the maximum itself has as many
+        pieces as orders that the arguments may have.
+        """
+        values = [self._value(each, around) for each in _arguments(init, _Op.max)]
+        if len(values) > 1:
+            apart = (each.sub(values[0]).mod_val(step).non_zero_set() for each in values[1:])
+            if not all(each.is_disjoint(around.values) for each in apart):
+                return self._value(init, around)
+        return values[0]
 
     def _statement(self, call: isl.AstExpr, around: CounterValues) -> None:
         name = call.op_get_arg(0).id_get_id().get_name()
@@ -146,7 +169,7 @@ class AstReader:
             op = _Op(node.op_get_type())
             arguments = [node.op_get_arg(index) for index in range(node.op_get_n_arg())]
             if op in _COMPARISONS:
-                return _COMPARISONS[op](self._value(arguments[0], around), self._value(arguments[1], around))
+                return self._comparison(op, arguments, around)
             if op in _AND:
                 left = self.condition(arguments[0], around)
                 return left.intersect(self.condition(arguments[1], around.within(left)))
@@ -155,12 +178,30 @@ class AstReader:
                 return left.union(self.condition(arguments[1], around.within(left.complement())))
         return self._value(node, around).non_zero_set()
 
+    def _comparison(
+        self, op: isl.ast_expr_op_type, arguments: list[isl.AstExpr], around: CounterValues
+    ) -> isl.Set:
+        """Where a comparison holds: of a maximum or minimum, where it does of each argument."""
+        folds = _ALL_OF.get(op, (None, None))
+        sides = [_arguments(each, fold) for each, fold in zip(arguments, folds, strict=True)]
+        left, right = ([self._value(each, around) for each in side] for side in sides)
+        holds = [_COMPARISONS[op](one, other) for one in left for other in right]
+        return functools.reduce(isl.Set.intersect, holds)
+
     @staticmethod
     def _name(name: str, around: CounterValues) -> isl.PwAff:
         space = around.values.get_space()
         if name in around.counters:
             return _dimension(space, around.counters.index(name))
         return isl.PwAff.param_on_domain_id(isl.Set.universe(space), spaces.identifier(name))
+
+
+def _arguments(node: isl.AstExpr, fold: isl.ast_expr_op_type | None) -> list[isl.AstExpr]:
+    """What ``node`` is the ``fold`` of, a maximum or minimum, at any depth; ``node`` itself if it is none."""
+    if isl.ast_expr_type(node.get_type()) != isl.ast_expr_type.op or _Op(node.op_get_type()) != fold:
+        return [node]
+    inside = (node.op_get_arg(index) for index in range(node.op_get_n_arg()))
+    return [argument for each in inside for argument in _arguments(each, fold)]
 
 
 def _dimension(space: isl.Space, position: int) -> isl.PwAff:

@@ -12,7 +12,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.inspectors import Inspector
 from polybuild.codegen.c.accumulators import ActiveAccumulators
 from polybuild.codegen.c.ast import GeneratedAst, build_ast
-from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes
+from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes, has_divisions
 from polybuild.codegen.c.buffers import NamedBuffer, Scopes
 from polybuild.codegen.c.conditions import Condition, ConditionPrinter, either, has_too_little_work
 from polybuild.codegen.c.directives import DirectivePrinter, pointers_to_copy
@@ -408,19 +408,11 @@ def _looking_for_exits(tests: ExitTests | None, text: InspectorText) -> tuple[St
     return (Stage((f"int {flag} = 1;",), tuple(write_exit_tests(tests, flag, text)), (condition,)),)
 
 
-def _has_divisions(domain: isl.Set) -> bool:
-    """Whether integer divisions of counters tell what ``domain`` is; those of parameters are values."""
-    if not domain.involves_locals():
-        return False
-    plain = domain.remove_divs_involving_dims(isl.dim_type.set, 0, domain.dim(isl.dim_type.set))
-    return not plain.is_equal(domain)
-
-
 def _check(ast: GeneratedAst, scop: Scop, scopes: Scopes) -> None:
     """Raise IllegalSchedule if isl's AST is not what the schedule says, as far as that is not certain."""
     if scopes.buffers:
         scopes.check(ast.root, {name: each.domain for name, each in ast.everything.items()})
     if ast.tiles.registers:
         check_scopes(ast.root, ast.tiles, ast.everything)
-    if any(_has_divisions(statement.domain) for statement in scop.statements):
+    if any(has_divisions(statement.domain) for statement in scop.statements):
         check_instance_coverage(ast.root, scop)

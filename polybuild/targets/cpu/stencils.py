@@ -20,6 +20,7 @@ from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.interleave import interleave
+from polybuild.transform.step_blocks import in_step_blocks
 from polybuild.transform.tiling.halves import is_loop
 from polybuild.transform.tiling.phases import each_once, insert_phases
 from polybuild.transform.tiling.shapes import phases_of
@@ -36,19 +37,34 @@ class StencilTiles:
     shape: str
 
 
-def has_stencil(scop: Scop, dependences: Dependences, context: CompileContext) -> bool:
-    """Whether some loop nest of the original order gets the tiles of a stencil."""
+def order_of_stencil(scop: Scop, dependences: Dependences, context: CompileContext) -> isl.Schedule | None:
+    """The original order, with its steps in blocks where need be, if a loop nest gets the tiles of a stencil.
+
+    None if none does.
+    """
     if not context.options.tile or context.options.tile_shape == "rectangular":
-        return False
-    return _has_stencil(scop, scop.schedule.get_root(), dependences, context)
+        return None
+    if _has_stencil(scop, scop.schedule.get_root(), dependences, context):
+        return scop.schedule
+    blocks = in_step_blocks(scop.schedule)
+    found = blocks is not None and _has_stencil(scop, blocks.get_root(), dependences, context, within=True)
+    return blocks if found else None
 
 
 def _has_stencil(
-    scop: Scop, node: isl.ScheduleNode, dependences: Dependences, context: CompileContext
+    scop: Scop,
+    node: isl.ScheduleNode,
+    dependences: Dependences,
+    context: CompileContext,
+    *,
+    within: bool = False,
 ) -> bool:
-    if is_band(node):
-        return tile_stencil(node, references(scop, node), dependences, context) is not None
-    return any(_has_stencil(scop, each, dependences, context) for each in children(node))
+    """Whether an outermost loop from ``node`` down is a stencil's, or one inside of it if ``within``."""
+    if is_band(node) and tile_stencil(node, references(scop, node), dependences, context) is not None:
+        return True
+    if is_band(node) and not within:
+        return False
+    return any(_has_stencil(scop, each, dependences, context, within=within) for each in children(node))
 
 
 def tile_stencil(
@@ -68,12 +84,13 @@ def tile_stencil(
         if context.options.tile_shape == "auto" and not _meets_data_again(node, accesses):
             return None
     active = active_dependences(node, dependences.validity)
-    stencil = find_stencil(node, active, folding=True)
+    together = _kept_together(node, dependences)
+    stencil = find_stencil(node, active, together=together, folding=True)
     if stencil is None or not stencil.cones[0].closed or not stencil.cones[0].spread:
         return None
     shape = _shape(stencil) if context.options.tile_shape == "auto" else context.options.tile_shape
     sizes = _sizes(stencil, accesses, context)
-    node = interleave(node, stencil, active)
+    node = interleave(node, stencil, active, together)
     if stencil.folded:  # one loop for both halves of a tile, and for rows of all statements
         node = each_once(node)
         if is_band(node.child(0)):
@@ -83,6 +100,15 @@ def tile_stencil(
     except ValueError:
         return None
     return StencilTiles(insert_phases(node, phases), sizes, shape)
+
+
+def _kept_together(node: isl.ScheduleNode, dependences: Dependences) -> isl.UnionMap:
+    """Statements of one point that hand values to each other in variables: of these there is one a thread."""
+    found = isl.UnionMap.empty(node.get_domain().get_space())
+    for each in dependences.private:
+        if not each.array.extents:
+            found = found.union(active_dependences(node, each.flow))
+    return found
 
 
 def row_lanes(accesses: Sequence[Reference], context: CompileContext) -> int:

@@ -92,11 +92,16 @@ class Stencil:
 
 
 def find_stencil(
-    node: isl.ScheduleNode, dependences: isl.UnionMap, *, folding: bool = False
+    node: isl.ScheduleNode,
+    dependences: isl.UnionMap,
+    *,
+    together: isl.UnionMap | None = None,
+    folding: bool = False,
 ) -> Stencil | None:
     """The stencil whose loop over time is the band ``node``, None if there is none.
 
-    ``dependences`` are those between the instances of ``node`` that the tree above it leaves to it. With
+    ``dependences`` are those between the instances of ``node`` that the tree above it leaves to it. Pairs
+    that are ``together``, as one leaves a value in a variable for the other, get one time and place. With
     ``folding``, halves of periodic grids may have the same places (``halves.py``).
     A loop that carries none of them is no loop over time but a parallel one, however far the stages
     of its body reach. And where all go along one line, as in ``c[i + j] += a[i] * b[j]``, the lines
@@ -109,6 +114,8 @@ def find_stencil(
     if depth < 2 or len(counters) > STENCIL_STATEMENTS or any(not each for each in counters.values()):
         return None
     relations = [each for each in maps_of(dependences) if not each.is_empty()]
+    if together is not None:
+        relations += [*maps_of(together), *maps_of(together.reverse())]
     best: Stencil | None = None
     for aligned in itertools.islice(_alignments(counters, depth, relations), STENCIL_ALIGNMENTS):
         long = _long_dimensions(aligned, relations) if folding else ()
@@ -280,19 +287,24 @@ def _strayed(name: str, own: Sequence[isl.PwAff], *, counters: Counters, relatio
 def _first_place(
     name: str, dim: int, counters: Counters, depth: int, relations: Sequence[isl.Map]
 ) -> isl.PwAff | None:
-    """The first place in ``dim`` of instances that statement ``name`` depends with, if that is known."""
+    """The first place in ``dim`` of instances that statement ``name`` depends with, if that is known.
+
+    What depends with none of the statements that have a place may stand anywhere.
+    """
+    alone = True
     for relation in relations:
         ends = relation.get_tuple_name(isl.dim_type.in_), relation.get_tuple_name(isl.dim_type.out)
         for mine, other, instances in ((*ends, relation.range()), (*ends[::-1], relation.domain())):
             if mine != name or len(counters[other]) < depth:
                 continue
+            alone = False
             places = isl.Map.from_pw_aff(counters[other][dim]).intersect_domain(instances).range()
             if places.dim_has_lower_bound(isl.dim_type.set, 0):
                 first = places.dim_min(0).project_domain_on_params()
                 if first.n_piece() == 1:
                     first = isl.PwAff.from_aff(first.get_pieces()[0][1])
                     return first.insert_domain(counters[name][0].get_domain_space())
-    return None
+    return counters[name][0].scale_val(isl.Val(0)) if alone else None
 
 
 def _distances(counters: Counters, relations: Sequence[isl.Map]) -> list[Distances]:

@@ -268,6 +268,11 @@ for (int i = 0; i < n; i++) {
   x[i] = row[1] + row[3];
 }
 
+//# grid_copied: parallel
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) X[i][j] += i * j;
+memcpy(X + n / 2, X, sizeof(double) * n * (n / 2));
+memset(X, 0, n / 2 * sizeof *X);
+
 //# bytes_set: parallel
 memset(c, 0, n);
 for (int i = 0; i < n; i++) c[i] += a[i] & 3;
