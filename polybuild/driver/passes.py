@@ -41,6 +41,7 @@ from polybuild.schedule.legality import IllegalSchedule, check_schedule, prove
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.extract import NormalForm, extract_scop, extract_with_exits, normal_form
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
+from polybuild.scop.narrow_variables import narrow_variables
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.element_promotion import promote_elements
@@ -255,6 +256,11 @@ def recompute_last_values_of_scalars(model: RegionModel) -> None:
     live = frozenset[str]() if model.for_device else model.live
     with operation_budget(model.operations):
         model.scop, model.recomputed = recompute_last_values(model.scop, live, model.region.visible.symbols)
+
+
+def narrow_integers(model: RegionModel) -> None:
+    """Give variables of the region of type ``int`` the type ``short`` where all their values fit."""
+    model.scop = narrow_variables(model.scop)
 
 
 def split_steps(model: RegionModel) -> None:
@@ -633,6 +639,7 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("guarded-values", set_guarded_variables, lambda model: pass_texts.scop(model.scop)),
     Pass("element-promotion", promote_conditional_updates, lambda model: pass_texts.scop(model.scop)),
     Pass("last-values", recompute_last_values_of_scalars, lambda model: pass_texts.scop(model.scop)),
+    Pass("narrow-variables", narrow_integers, lambda model: pass_texts.scop(model.scop)),
     Pass("residue-classes", split_steps, lambda model: pass_texts.scop(model.scop)),
     Pass("index-sets", split_statements, lambda model: pass_texts.scop(model.scop)),
     Pass("grid-sizes", assume_grids_run, lambda model: pass_texts.scop(model.scop)),

@@ -11,6 +11,17 @@ for (int i = 2; i < n; i++)
     x[i * n + j] = t[i][j] + t[i - 1][j] + t[i - 2][j];
 #pragma endscop
 
+//# neighbours_of_bytes: parallel
+for (int i = 1; i < n - 1; i++) {
+  int near = 3 * c[i - 1] - c[i] * 4 + c[i + 1];
+  int above = near > 200, low = near < 0 ? -near : near;
+  r[i] = above ? near << 16 : low * 70000 + (int)sizeof(int);
+}
+for (int i = 1; i < n - 1; i++) {
+  int all = c[i - 1] + c[i] + c[i + 1];
+  a[i] = all * all * 9 + (all == 3);
+}
+
 //# blur_other_way: parallel
 double t[n][n];
 #pragma scop contract_arrays(on) tile_sizes(2,5)

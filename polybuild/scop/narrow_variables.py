@@ -1,0 +1,138 @@
+"""Integer variables of a region that need fewer bits than they have, so that vectors hold more of them.
+
+::
+
+    int near = u[i - 1] + u[i];    ->    short near = u[i - 1] + u[i];    // of bytes
+
+Compilers compute what is stored in 16 bits in lanes of 16 bits (over-widening patterns of vectorisers), but
+a variable of type ``int`` makes them widen each operand to 32. The values are the same: all that is assigned
+fits, by the types of its operands (bit-width analysis, M. Stephenson, J. Babb, S. Amarasinghe, PLDI 2000).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from pycparser import c_ast
+
+from polybuild.c.basic_types import INT
+from polybuild.c.conversions import limits
+from polybuild.c.literals import integer_value
+from polybuild.c.syntax_tree import walk
+from polybuild.c.synthetic import declarator
+from polybuild.c.types import IntegerType
+from polybuild.scop.duplicates import with_arrays
+from polybuild.scop.model import AccessKind, Array, Scop, Statement
+
+_NARROW = IntegerType("short", 16, True)
+_TRUTH = {"<", "<=", ">", ">=", "==", "!=", "&&", "||"}
+_Range = tuple[int, int]
+
+
+def narrow_variables(scop: Scop) -> Scop:
+    """``scop`` with the variables of type ``int`` that are known to fit as ones of type ``short``."""
+    narrow = {each.name: _narrowed(each) for each in scop.arrays if _is_wide(each) and _fits(scop, each)}
+    if not narrow or any(_tells_sizes(each.body) for each in scop.statements):
+        return scop
+    return replace(
+        scop,
+        arrays=tuple(narrow.get(each.name, each) for each in scop.arrays),
+        statements=tuple(with_arrays(each, narrow) for each in scop.statements),
+    )
+
+
+def _tells_sizes(body: c_ast.Node) -> bool:
+    """Whether ``body`` has a size, which could be that of a variable."""
+    return any(isinstance(each, c_ast.UnaryOp) and each.op == "sizeof" for each in walk(body))
+
+
+def _is_wide(array: Array) -> bool:
+    """Whether ``array`` is a plain variable of the region of type ``int``."""
+    return array.local and not array.extents and array.element == INT and array.declared is not None
+
+
+def _narrowed(array: Array) -> Array:
+    declared = c_ast.Decl(array.name, [], [], [], [], declarator(array.name, _NARROW), None, None)
+    return replace(array, element=_NARROW, declared=declared)
+
+
+def _fits(scop: Scop, array: Array) -> bool:
+    """Whether all that is assigned to ``array``, in loops, are sums and the like of narrow elements."""
+    found = [_assigned(each, array) for each in scop.statements if _writes(each, array)]
+    return bool(found) and all(each is not None and _within(each, limits(_NARROW)) for each in found)
+
+
+def _writes(statement: Statement, array: Array) -> bool:
+    return any(each.array is array and each.kind is not AccessKind.READ for each in statement.accesses)
+
+
+def _assigned(statement: Statement, array: Array) -> _Range | None:
+    """The range of what ``statement`` assigns to ``array``, None if it is not known, or not worth it."""
+    body = statement.body
+    by_node = {id(each.node): each for each in statement.accesses}
+    plain = isinstance(body, c_ast.Assignment) and body.op == "="
+    if not plain or not statement.iterators or by_node.get(id(body.lvalue)) is None:
+        return None
+    if by_node[id(body.lvalue)].array is not array:
+        return None
+    types = {node: each.array.element for node, each in by_node.items() if each.array.extents}
+    if not any(isinstance(each, IntegerType) and each.width <= _NARROW.width for each in types.values()):
+        return None
+    return _range(body.rvalue, types)
+
+
+def _within(inner: _Range, outer: _Range) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def _range(node: c_ast.Node, types: Mapping[int, object]) -> _Range | None:
+    """The range of ``node``, computed in ``int``; ``types`` are those of elements, by their nodes."""
+    if id(node) in types:
+        kind = types[id(node)]
+        return limits(kind) if isinstance(kind, IntegerType) and kind.width <= _NARROW.width else None
+    found = _composed(node, types)
+    return found if found is not None and _within(found, limits(INT)) else None
+
+
+def _composed(node: c_ast.Node, types: Mapping[int, object]) -> _Range | None:
+    if isinstance(node, c_ast.Constant):
+        value = integer_value(node.value) if node.type == "int" else None
+        return None if value is None else (value, value)
+    if isinstance(node, c_ast.UnaryOp):
+        operand = _range(node.expr, types)
+        if node.op == "!":
+            return (0, 1)
+        if operand is None or node.op not in {"-", "+"}:
+            return None
+        return operand if node.op == "+" else (-operand[1], -operand[0])
+    if isinstance(node, c_ast.TernaryOp):
+        sides = [_range(node.iftrue, types), _range(node.iffalse, types)]
+        known = [each for each in sides if each is not None]
+        return (min(a for a, _ in known), max(b for _, b in known)) if len(known) == len(sides) else None
+    if not isinstance(node, c_ast.BinaryOp):
+        return None
+    if node.op in _TRUTH:
+        return (0, 1)
+    left, right = _range(node.left, types), _range(node.right, types)
+    return _arithmetic(node.op, left, right) if left is not None and right is not None else None
+
+
+def _arithmetic(op: str, left: _Range, right: _Range) -> _Range | None:
+    if op == "+":
+        return (left[0] + right[0], left[1] + right[1])
+    if op == "-":
+        return (left[0] - right[1], left[1] - right[0])
+    if op == "*":
+        products = list(_products(left, right))
+        return (min(products), max(products))
+    if op in {"&", "|", "^"} and left[0] >= 0 and right[0] >= 0:
+        most = min(left[1], right[1]) if op == "&" else (1 << max(left[1], right[1]).bit_length()) - 1
+        return (0, most)
+    return None
+
+
+def _products(left: _Range, right: _Range) -> Iterator[int]:
+    for one in left:
+        for other in right:
+            yield one * other
