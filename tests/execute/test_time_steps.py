@@ -147,26 +147,6 @@ for (int t = 0; t < steps; t++) {
     u[0][0][0] = norm;
   }
 }""",
-    "a norm after others": """
-for (int t = 0; t < steps; t++) {
-  EACH v[i][j] = MEAN(p);
-  EACH p[i][j] = v[i][j];
-  if (t % 5 == 0) {
-    double norm = 0;
-    EACH norm += p[i][j] * p[i][j];
-    u[0][0][0] = norm;
-  }
-}""",
-    "a norm before a step": """
-for (int t = 1; t <= steps; t++) {
-  if (t % 4 == 0) {
-    double norm = 0;
-    EACH norm = fmax(norm, p[i][j]);
-    u[0][0][0] = norm;
-  }
-  EACH v[i][j] = MEAN(p);
-  EACH p[i][j] = v[i][j];
-}""",
     "a norm beside alternating grids": """
 for (int t = 0; t < steps; t++) {
   EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]);
@@ -175,16 +155,6 @@ for (int t = 0; t < steps; t++) {
     EACH norm += fabs(u[0][i][j] - u[1][i][j]);
     p[0][0] = norm;
   }
-}""",
-    "steps by four and a norm": """
-for (int t = 0; t < steps; t += 4) {
-  for (int s = 0; s < 4; s++) {
-    EACH v[i][j] = MEAN(p);
-    EACH p[i][j] = v[i][j];
-  }
-  double norm = 0;
-  EACH norm += p[i][j];
-  if (h > 0 && w > 0) u[0][0][0] = norm;
 }""",
     "red and black, by a loop over colours": """
 for (int t = 0; t < steps; t++) for (int c = 0; c < 2; c++) for (int i = 1; i < h - 1; i++)
