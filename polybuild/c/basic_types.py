@@ -39,6 +39,7 @@ class DataModel:
 
 
 BOOL = IntegerType("_Bool", 1, signed=False)
+SHORT = IntegerType("short", 16, signed=True)
 INT = IntegerType("int", 32, signed=True)
 UNSIGNED_INT = IntegerType("unsigned int", 32, signed=False)
 LONG_LONG = IntegerType("long long", 64, signed=True)
@@ -47,7 +48,7 @@ _INTEGERS = {
     "_Bool": BOOL,
     "signed char": IntegerType("signed char", 8, signed=True),
     "unsigned char": IntegerType("unsigned char", 8, signed=False),
-    "short": IntegerType("short", 16, signed=True),
+    "short": SHORT,
     "unsigned short": IntegerType("unsigned short", 16, signed=False),
     "int": INT,
     "unsigned int": UNSIGNED_INT,

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from polybuild.c.basic_types import INT
+from polybuild.c.basic_types import INT, SHORT
 from polybuild.c.conversions import limits
 from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import walk
@@ -25,7 +25,6 @@ from polybuild.c.types import IntegerType
 from polybuild.scop.duplicates import with_arrays
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
 
-_NARROW = IntegerType("short", 16, True)
 _TRUTH = {"<", "<=", ">", ">=", "==", "!=", "&&", "||"}
 _Range = tuple[int, int]
 
@@ -53,14 +52,14 @@ def _is_wide(array: Array) -> bool:
 
 
 def _narrowed(array: Array) -> Array:
-    declared = c_ast.Decl(array.name, [], [], [], [], declarator(array.name, _NARROW), None, None)
-    return replace(array, element=_NARROW, declared=declared)
+    declared = c_ast.Decl(array.name, [], [], [], [], declarator(array.name, SHORT), None, None)
+    return replace(array, element=SHORT, declared=declared)
 
 
 def _fits(scop: Scop, array: Array) -> bool:
     """Whether all that is assigned to ``array``, in loops, are sums and the like of narrow elements."""
     found = [_assigned(each, array) for each in scop.statements if _writes(each, array)]
-    return bool(found) and all(each is not None and _within(each, limits(_NARROW)) for each in found)
+    return bool(found) and all(each is not None and _within(each, limits(SHORT)) for each in found)
 
 
 def _writes(statement: Statement, array: Array) -> bool:
@@ -77,7 +76,7 @@ def _assigned(statement: Statement, array: Array) -> _Range | None:
     if by_node[id(body.lvalue)].array is not array:
         return None
     types = {node: each.array.element for node, each in by_node.items() if each.array.extents}
-    if not any(isinstance(each, IntegerType) and each.width <= _NARROW.width for each in types.values()):
+    if not any(isinstance(each, IntegerType) and each.width <= SHORT.width for each in types.values()):
         return None
     return _range(body.rvalue, types)
 
@@ -90,7 +89,7 @@ def _range(node: c_ast.Node, types: Mapping[int, object]) -> _Range | None:
     """The range of ``node``, computed in ``int``; ``types`` are those of elements, by their nodes."""
     if id(node) in types:
         kind = types[id(node)]
-        return limits(kind) if isinstance(kind, IntegerType) and kind.width <= _NARROW.width else None
+        return limits(kind) if isinstance(kind, IntegerType) and kind.width <= SHORT.width else None
     found = _composed(node, types)
     return found if found is not None and _within(found, limits(INT)) else None
 
