@@ -43,7 +43,7 @@ SUMMED_VALUES = 4
 """Values of a function that are all added up,"""
 SUMMED_CLOSE = 0.01
 """and by how much two estimates of more of them may differ, relatively."""
-COVERAGE_OPERATIONS = 400_000
+INSTANCE_CHECK_OPERATIONS = 400_000
 """For comparing what the loops of a statement without divisions run with its domain, beside others."""
 PROOF_OPERATIONS = 4_000_000
 """For what is proved by all accesses to the same memory."""

@@ -105,14 +105,14 @@ class _Loops:
         symbols = {each.name: each.type for each in self._names.variables_in(node)}
         return type_of(node, symbols, self._region.visible)
 
-    def _shape(self, pointer: c_ast.Node) -> _Shape | None:
+    def _shape(self, pointer: c_ast.Node) -> _Elements | None:
         """What ``pointer`` leads to, if these are numbers, or rows of numbers."""
         if isinstance(pointer, c_ast.Cast):
             return None
         kind = decayed(self._type(pointer))
         return _shape(kind.target) if isinstance(kind, types.PointerType) and not kind.volatile else None
 
-    def _counts(self, size: c_ast.Node, shape: _Shape) -> list[c_ast.Node] | None:
+    def _counts(self, size: c_ast.Node, shape: _Elements) -> list[c_ast.Node] | None:
         """How many elements of ``shape`` ``size`` bytes are, in each dimension; None if that is not plain.
 
         The factors of ``size`` are searched for the extents of the inner dimensions.
@@ -138,7 +138,7 @@ class _Loops:
         counts = [*([_product(factors)] if factors else [number(1)]), *shape.extents]
         return [duplicate(each) for each in counts]
 
-    def _measured(self, node: c_ast.Node) -> _Shape | None:
+    def _measured(self, node: c_ast.Node) -> _Elements | None:
         """What ``node`` is the size of, if it is that of numbers, or of rows of them."""
         if not isinstance(node, c_ast.UnaryOp) or node.op != "sizeof":
             return None
@@ -148,13 +148,13 @@ class _Loops:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _Elements:
     """Numbers, or rows of so many of them."""
 
     element: types.IntegerType | types.FloatingType
     extents: tuple[c_ast.Node, ...]
 
-    def same(self, other: _Shape | None) -> bool:
+    def same(self, other: _Elements | None) -> bool:
         """Whether ``other`` is the same, wherever it is said."""
         return (
             other is not None
@@ -163,7 +163,7 @@ class _Shape:
         )
 
 
-def _shape(kind: types.Type) -> _Shape | None:
+def _shape(kind: types.Type) -> _Elements | None:
     extents = []
     while isinstance(kind, types.ArrayType):
         if kind.extent is None:
@@ -172,7 +172,7 @@ def _shape(kind: types.Type) -> _Shape | None:
         kind = kind.element
     if not isinstance(kind, types.IntegerType | types.FloatingType):
         return None
-    return _Shape(kind, tuple(extents))
+    return _Elements(kind, tuple(extents))
 
 
 def _factors(node: c_ast.Node) -> list[c_ast.Node]:

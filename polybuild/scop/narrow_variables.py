@@ -126,8 +126,8 @@ def _arithmetic(op: str, left: _Range, right: _Range) -> _Range | None:
         products = list(_products(left, right))
         return (min(products), max(products))
     if op in {"&", "|", "^"} and left[0] >= 0 and right[0] >= 0:
-        most = min(left[1], right[1]) if op == "&" else (1 << max(left[1], right[1]).bit_length()) - 1
-        return (0, most)
+        maximum = min(left[1], right[1]) if op == "&" else (1 << max(left[1], right[1]).bit_length()) - 1
+        return (0, maximum)
     return None
 
 

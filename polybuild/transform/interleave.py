@@ -64,7 +64,7 @@ def _sets(child: isl.ScheduleNode) -> list[isl.Set]:
 def _lags(order: list[str], counter: isl.UnionPwAff, dependences: isl.UnionMap) -> dict[str, int] | None:
     """How far each statement runs behind, at least; None if no distance suffices."""
     place = isl.UnionMap.from_union_pw_aff(counter)
-    least: dict[tuple[str, str], int] = {}  # by how much a statement runs behind another
+    between: dict[tuple[str, str], int] = {}  # by how much a statement runs behind another
     for each in maps_of(dependences):
         ends = each.get_tuple_name(isl.dim_type.in_), each.get_tuple_name(isl.dim_type.out)
         if ends[0] == ends[1] or each.is_empty():
@@ -73,12 +73,13 @@ def _lags(order: list[str], counter: isl.UnionPwAff, dependences: isl.UnionMap) 
         minimum = isl.Set.from_union_set(relation.deltas()).dim_min_val(0)
         if not minimum.is_int():
             return None
-        least[ends] = max(least.get(ends, -minimum.to_python()), -minimum.to_python())
+        lag = -minimum.to_python()
+        between[ends] = max(between.get(ends, lag), lag)
     lags = dict.fromkeys(order, 0)
     for _ in order:  # those that run behind each other settle, or never do
         before = dict(lags)
         for name in order:
-            behind = (lags[source] + each for (source, target), each in least.items() if target == name)
+            behind = (lags[source] + each for (source, target), each in between.items() if target == name)
             lags[name] = max(lags[name], *behind, 0)
         if lags == before:
             return lags

@@ -12,7 +12,7 @@ from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.ast_sets import AstReader, CounterValues
 from polybuild.codegen.c.nodes import FOR, IF, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
-from polybuild.effort import COVERAGE_OPERATIONS
+from polybuild.effort import INSTANCE_CHECK_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.poly.marks import Mark
 from polybuild.schedule.legality import IllegalSchedule
@@ -46,7 +46,7 @@ def check_instance_coverage(root: isl.AstNode, scop: Scop) -> None:
         missed = (
             domain.subtract(run)
             if has_divisions(statement.domain)
-            else found_within(COVERAGE_OPERATIONS, partial(domain.subtract, run))
+            else found_within(INSTANCE_CHECK_OPERATIONS, partial(domain.subtract, run))
         )
         if missed is None:
             continue

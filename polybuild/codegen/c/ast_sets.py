@@ -103,8 +103,8 @@ class AstReader:
         """
         values = [self._value(each, around) for each in _arguments(init, _Op.max)]
         if len(values) > 1:
-            apart = (each.sub(values[0]).mod_val(step).non_zero_set() for each in values[1:])
-            if not all(each.is_disjoint(around.values) for each in apart):
+            distances = (each.sub(values[0]).mod_val(step).non_zero_set() for each in values[1:])
+            if not all(each.is_disjoint(around.values) for each in distances):
                 return self._value(init, around)
         return values[0]
 
