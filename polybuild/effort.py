@@ -256,6 +256,9 @@ REROLLED_STATEMENTS = 200
 INDEX_LIMITS = (1 << 29, 1 << 26, 1 << 23)
 """Limits of the parameters that are tried for counters in ``int``."""
 
+HISTOGRAM_BYTES = 1 << 16
+"""For the elements of its own that each thread has, on its stack, of what data choose one of."""
+
 # --- Proof by running: sizes and instances ------------------------------------------------------------------
 
 SAMPLE_SIZES = (40, 24, 14, 9, 6, 4)

@@ -45,6 +45,16 @@ class ReductionDependences:
     reductions: tuple[Reduction, ...]
     pairs: isl.UnionMap
 
+    @property
+    def in_order(self) -> bool:
+        """Whether loops keep the order of ``pairs``, though threads may have parts of these loops."""
+        return any(each.in_order for each in self.reductions)
+
+    @property
+    def for_lanes(self) -> bool:
+        """Whether lanes may accumulate, too, each for itself."""
+        return not any(each.in_order or each.elements for each in self.reductions)
+
 
 @dataclass(frozen=True, slots=True)
 class Dependences:

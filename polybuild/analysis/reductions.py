@@ -54,7 +54,8 @@ class Reduction:
     one of ``+ * & | ^ && || min max fmin fmax taken``, ``type`` that of a variable which accumulates as the
     element would. ``exact`` says that the order makes no difference to the last bit. One with a ``selection``
     also keeps what belongs to the element that was chosen (``placed_reductions``). One in ``lanes`` has a
-    counter that says which of several threads side by side a term belongs to.
+    counter that says which of several threads side by side a term belongs to. One of ``elements`` accumulates
+    in so many, from the first one on, of which data choose one.
     """
 
     statement: Statement
@@ -66,12 +67,20 @@ class Reduction:
     exact: bool
     selection: Selection | None = None
     lanes: LaneCounter | None = None
+    elements: int = 0
 
     @property
     def group(self) -> tuple[str, str]:
         """What reductions must have in common to be combined in any order with each other."""
         alone = self.operator == CARRIED or self.selection is not None or self.lanes is not None
+        if self.elements:
+            return self.array.name, f"{self.operator} of elements"
         return self.array.name, f"{self.operator} of {self.statement.name}" if alone else self.operator
+
+    @property
+    def in_order(self) -> bool:
+        """Whether loops keep its terms in order: parts of them are combined in theirs, lanes cannot be."""
+        return self.selection is not None or self.operator in {CARRIED, "&&", "||"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,10 +111,16 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Reductions:
-    """The reductions of a region, and those that only the order of floating-point operations forbids."""
+    """The reductions of a region, and those that only the order of floating-point operations forbids.
+
+    Those ``in_order`` are minima, maxima and searches with their places, and with what these carry;
+    ``histograms`` update elements that data choose.
+    """
 
     found: tuple[Reduction, ...]
     ordered: tuple[Reduction, ...]
+    in_order: tuple[Reduction, ...] = ()
+    histograms: tuple[Reduction, ...] = ()
 
 
 def find_reductions(scop: Scop, region: Region, reordering: Reordering) -> Reductions:

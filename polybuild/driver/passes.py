@@ -22,7 +22,9 @@ from polybuild.analysis.aliasing import Overlap, aliases_of, find_overlaps
 from polybuild.analysis.bounded import bounded_dependences
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.exits import with_reads_of_exits, with_resolved_exits
+from polybuild.analysis.histograms import find_histograms
 from polybuild.analysis.liveness import live_after
+from polybuild.analysis.placed_reductions import find_placed_reductions
 from polybuild.analysis.reductions import Reductions
 from polybuild.analysis.reductions import find_reductions as reductions_of
 from polybuild.analysis.trip_counts import trip_counts
@@ -342,7 +344,12 @@ def find_temporaries(work: Transformation) -> None:
 def find_reductions(work: Transformation) -> None:
     """Find reductions: sums, products, minima and maxima that any order of their terms gives."""
     model = work.model
-    work.reductions = reductions_of(model.scop, model.region, work.context.reordering)
+    found = reductions_of(model.scop, model.region, work.context.reordering)
+    known = {each.statement.name for each in found.found}
+    placed = find_placed_reductions(model.scop, model.region)
+    in_order = tuple(each for each in placed if each.statement.name not in known)
+    histograms = find_histograms(model.scop, model.region)
+    work.reductions = replace(found, in_order=in_order, histograms=histograms)
 
 
 def schedule(work: Transformation) -> None:

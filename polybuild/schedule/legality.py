@@ -66,6 +66,8 @@ def check_schedule(schedule: isl.Schedule, dependences: Dependences, domain: isl
     _check(schedule.get_root(), dependences.validity, ranges)
     for each in dependences.reductions:
         _check_reductions(schedule.get_root(), each.pairs)
+        if each.in_order:
+            _check(schedule.get_root(), each.pairs, ())
 
 
 def prove(

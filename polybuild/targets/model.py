@@ -8,7 +8,7 @@ from enum import Enum
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.analysis.reductions import Reduction
+from polybuild.analysis.reductions import Reduction, Selection
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Array, Statement
@@ -130,6 +130,7 @@ class LoopDirective:
     Without any of these a loop for vectors is ``independent``: no iteration touches what another writes.
     One that is not left to the compiler is written in ``lanes``, where the conditions inside allow it.
     The nodes of the identities ``invariant`` read an element that no iteration writes.
+    ``histograms`` update elements that data choose, of which each thread has its own.
     ``limits`` say from what work on threads pay, ``width`` how many lanes a vector has; 0 leaves that to the
     compiler.
     """
@@ -146,6 +147,7 @@ class LoopDirective:
     lanes: LaneLoop | None = None
     invariant: frozenset[int] = frozenset()
     width: int = 0
+    histograms: tuple[Reduction, ...] = ()
 
 
 _SELECTIONS = {"min", "max", "fmin", "fmax"}
@@ -176,6 +178,16 @@ class Accumulator:
     def selects(self) -> bool:
         """Whether it is a minimum or maximum of floating-point numbers, which OpenMP's own do not suit."""
         return self.operator in _SELECTIONS and isinstance(self.type, FloatingType)
+
+    @property
+    def selection(self) -> Selection | None:
+        """What decides which values are taken, and what is carried with them; None of other reductions."""
+        return self.reductions[0].selection
+
+    @property
+    def in_order(self) -> bool:
+        """Whether parts are combined in the order of their terms."""
+        return any(each.in_order for each in self.reductions)
 
     @property
     def inexact(self) -> bool:

@@ -129,9 +129,11 @@ def built(path, compiler, *flags):
     return path.with_suffix(".exe")
 
 
-def lines(program_, threads=1):
+def lines(program_, threads=1, arguments=()):
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
-    done = subprocess.run([str(program_)], check=False, capture_output=True, text=True, env=environment)
+    done = subprocess.run(
+        [str(program_), *arguments], check=False, capture_output=True, text=True, env=environment
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

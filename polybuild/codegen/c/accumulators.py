@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.reductions import Selection
 from polybuild.c.syntax_tree import walk, with_parts
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import FloatingType, IntegerType
@@ -94,10 +95,14 @@ class AccumulatorScopes:
 
 @dataclass(frozen=True, slots=True)
 class OpenAccumulator:
-    """An ``accumulator`` around the code at hand, and the ``variable`` that stands for it there."""
+    """An ``accumulator`` around the code at hand, and the ``variable`` that stands for it there.
+
+    That which is called ``taken``, if one is, says whether a value was taken.
+    """
 
     accumulator: Accumulator
     variable: str
+    taken: str = ""
 
     @property
     def clause(self) -> str:
@@ -106,12 +111,16 @@ class OpenAccumulator:
 
 
 class ActiveAccumulators:
-    """The accumulators around the code at hand, which are called ``variables`` by their marks."""
+    """The accumulators around the code at hand, which are called ``variables`` by their marks.
+
+    ``elements`` are the arrays in which each thread has its own of the nodes of these identities.
+    """
 
     def __init__(self, variables: Mapping[Mark, str], scopes: AccumulatorScopes) -> None:
         self.variables = variables
         self.scopes = scopes
         self.open: Mapping[Mark, OpenAccumulator] = {}
+        self.elements: Mapping[int, str] = {}
 
     def enter(self, *accumulators: OpenAccumulator) -> Mapping[Mark, OpenAccumulator]:
         """Begin what accumulates in ``accumulators``; returns what ``leave`` wants to know."""
@@ -124,13 +133,19 @@ class ActiveAccumulators:
         return [self.open[each.mark] for each in directive.accumulators if each.mark in self.open]
 
     def in_its_type(self, statement: Statement) -> c_ast.Node:
-        """The body of ``statement``, terms converted where it accumulates in a variable of another type."""
+        """The body of ``statement``, terms converted where it accumulates in a variable of another type.
+
+        Where it matters, the body tells that it takes a value.
+        """
         body = statement.body
-        for accumulator in (each.accumulator for each in self.open.values()):
+        for each in self.open.values():
+            accumulator = each.accumulator
             own = self._own(accumulator, statement)
-            if own and accumulator.type != accumulator.array.element:
+            if own and each.taken:
+                body = _telling(accumulator.selection, each.taken)
+            elif own and accumulator.type != accumulator.array.element:
                 body = _converted(body, own, accumulator.type)
-        return body
+        return in_own_elements(body, self.elements) if self.elements else body
 
     @staticmethod
     def _own(accumulator: Accumulator, statement: Statement) -> set[int]:
@@ -155,6 +170,23 @@ class ActiveAccumulators:
         """The nodes, by identity, that a variable stands for."""
         reductions = (one for each in self.open.values() for one in each.accumulator.reductions)
         return {node for each in reductions for node in each.own}
+
+
+def in_own_elements(body: c_ast.Node, variables: Mapping[int, str]) -> c_ast.Node:
+    """``body`` with the arrays ``variables`` for the nodes, of arrays, of these identities."""
+    new = {
+        id(each): c_ast.ArrayRef(c_ast.ID(variables[id(each)]), each.subscript, each.coord)
+        for each in walk(body)
+        if id(each) in variables
+    }
+    return with_parts(body, new)
+
+
+def _telling(selection: Selection | None, taken: str) -> c_ast.Node:
+    """What ``selection`` does, which sets the variable ``taken`` where it takes a value."""
+    assert selection is not None  # noqa: S101 - others take every value
+    tell = c_ast.Assignment("=", c_ast.ID(taken), c_ast.Constant("int", "1"))
+    return c_ast.If(selection.condition, c_ast.Compound([*selection.assignments, tell]), None)
 
 
 def _converted(body: c_ast.Node, own: Collection[int], kind: IntegerType | FloatingType) -> c_ast.Node:

@@ -20,6 +20,7 @@ from polybuild.codegen.c.counter_types import own_type
 from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.dynamic import RestoredLoop, first_instance, within
 from polybuild.codegen.c.expressions import ExpressionPrinter, is_atom
+from polybuild.codegen.c.histograms import accumulating, histograms_of
 from polybuild.codegen.c.instances import COUNTER_TYPE, InstancePrinter, counter_type
 from polybuild.codegen.c.invariant_elements import invariant_elements
 from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
@@ -100,6 +101,7 @@ class LoopPrinter:
         self._outline = Outline()
         self._locals = LocalVariables(ast)
         self._lanes: LaneBodyPrinter | None = None
+        self._sharing: LoopDirective | None = None
 
     @property
     def declared_inside(self) -> frozenset[str]:
@@ -229,9 +231,15 @@ class LoopPrinter:
             within_block = self._with_invariants(node, before, directive, indent)
             if within_block is not None:
                 return within_block
+        if directive is not None and directive.parallel and directive.histograms:
+            if not self._accumulators.elements:
+                return self._with_own_elements(node, directive, indent, before)
+            directive = self._sharing
         accumulators = self._accumulators.of(directive) if directive is not None else []
         if directive is not None and directive.parallel and accumulators and counts_up(node):
             return self._in_parts(node, before, replace(origin, counter=counter), indent)
+        if any(each.accumulator.in_order for each in accumulators):
+            directive, accumulators = None, []
         own = self._own_type(node)
         with self._in_use.mentioned() as mentioned:
             constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
@@ -287,7 +295,7 @@ class LoopPrinter:
 
     def _in_parts(self, node: isl.AstNode, mark: Mark | None, origin: LoopOrigin, indent: str) -> list[str]:
         """The loop ``node`` below ``mark``, shared by threads in parts that accumulate for themselves."""
-        directive = self._directives.at(mark)
+        directive = self._sharing or self._directives.at(mark)
         assert directive is not None  # noqa: S101 - who asks has looked
         own, inner = self._own_type(node), indent + _INDENT
         counter = (self.counter_type if own is None else own.name, origin.counter)
@@ -316,6 +324,25 @@ class LoopPrinter:
             closing(indent),
             *parts.combination(indent),
         ]
+
+    def _with_own_elements(
+        self, node: isl.AstNode, directive: LoopDirective, indent: str, before: Mark | None
+    ) -> list[str]:
+        """The loop ``node``, whose threads have elements of their own for what data choose."""
+        inner, declared = indent + _INDENT, self._names.enter()
+        histograms = histograms_of(directive, self._names)
+        counter = self._names.declare("element")
+        self._sharing = accumulating(directive, histograms)
+        self._accumulators.elements = {
+            own: each.variable for each in histograms for one in each.reductions for own in one.own
+        }
+        lines = [f"{inner}{each.declaration()}" for each in histograms]
+        lines += self._for(node, inner, before)
+        self._accumulators.elements, self._sharing = {}, None
+        for each in histograms:
+            lines += each.combination(counter, self._instances, inner)
+        self._names.leave(declared)
+        return [opening(f"{indent}{{"), *lines, closing(indent)]
 
     def _runs_in_lanes(self, node: isl.AstNode) -> bool:
         """Whether a loop is written in lanes, which take one way and access nothing that is in variables."""

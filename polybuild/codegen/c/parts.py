@@ -13,13 +13,14 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polybuild.analysis.reductions import CARRIED, TAKEN
 from polybuild.codegen.c.accumulators import OpenAccumulator
 from polybuild.codegen.c.expressions import ADDITIVE, ExpressionPrinter, is_number
 from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.layout import CodeLine, Role, closing, loop
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.file.parts import PART, PARTS
-from polybuild.targets.model import identity
+from polybuild.targets.model import Accumulator, identity
 from polybuild.values import dataclass
 
 _Op = isl.ast_expr_op_type
@@ -39,6 +40,18 @@ def combined(operator: str, element: str, part: str) -> str:
             comparison += f" || {element} != {element}"
         return f"if ({comparison}) {element} = {part};"
     return f"{element} = {element} {operator} {part};"
+
+
+def _tells(accumulator: Accumulator) -> bool:
+    """Whether parts of ``accumulator`` have to say if they took a value, which then may be that of before."""
+    selection = accumulator.selection
+    return selection is not None and (selection.latest or accumulator.operator == TAKEN)
+
+
+def _is_first(accumulator: Accumulator) -> bool:
+    """Whether the first part that took a value counts, whatever others took."""
+    selection = accumulator.selection
+    return selection is not None and accumulator.operator == TAKEN and not selection.latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +88,19 @@ class PartsPrinter:
         wanted = (f"{name}_iterations", "part", f"first_{name}", f"end_{name}")
         self._names = _Names(*(names.declare(each) for each in wanted))
         self.accumulators = [
-            replace(each, variable=names.declare(f"{each.variable}_part")) for each in accumulators
+            replace(
+                each,
+                variable=names.declare(f"{each.variable}_part"),
+                taken=names.declare(f"{each.variable}_taken") if _tells(each.accumulator) else "",
+            )
+            for each in accumulators
         ]
+        self._flags = [names.declare(f"{each.taken}_parts") for each in self.accumulators if each.taken]
+        self._found = {
+            each.variable: names.declare(f"{each.variable}_found")
+            for each in accumulators
+            if _is_first(each.accumulator)
+        }
         self._start = expressions.text(node.for_get_init())
         self._step = expressions.text(node.for_get_inc())
 
@@ -86,7 +110,10 @@ class PartsPrinter:
             f"{each.accumulator.type.name} {array}[{PARTS}];"
             for each, array in zip(self._whole, self._arrays, strict=True)
         )
-        return [f"const {COUNTER_TYPE} {self._names.iterations} = {self._iterations()};", *arrays]
+        flags = (f"int {each}[{PARTS}];" for each in self._flags)
+        found = (f"int {each} = 0;" for each in self._found.values())
+        count = f"const {COUNTER_TYPE} {self._names.iterations} = {self._iterations()};"
+        return [count, *arrays, *flags, *found]
 
     def _iterations(self) -> str:
         """How many iterations there are, in C; nothing above zero if there are none."""
@@ -117,7 +144,7 @@ class PartsPrinter:
             f"{identity(whole.accumulator.operator) or whole.variable};"
             for whole, each in zip(self._whole, self.accumulators, strict=True)
         )
-        return [*bounds, *variables]
+        return [*bounds, *variables, *(f"int {each.taken} = 0;" for each in self.accumulators if each.taken)]
 
     def _place(self, iteration: str) -> str:
         """The counter's value in an ``iteration`` of the loop."""
@@ -136,17 +163,50 @@ class PartsPrinter:
 
     def kept(self) -> list[str]:
         """The statements that keep what a part accumulated."""
-        return [
-            f"{array}[{self._names.part}] = {each.variable};"
-            for array, each in zip(self._arrays, self.accumulators, strict=True)
-        ]
+        arrays = zip(self._arrays, self.accumulators, strict=True)
+        flags = zip(self._flags, [each.taken for each in self.accumulators if each.taken], strict=True)
+        values = [*((array, each.variable) for array, each in arrays), *flags]
+        return [f"{array}[{self._names.part}] = {each};" for array, each in values]
 
     def combination(self, indent: str) -> list[str]:
         """The loop that combines the parts."""
-        texts = (
-            combined(whole.accumulator.operator, whole.variable, f"{array}[{self._names.part}]")
+        own = [
+            (whole, f"{array}[{self._names.part}]")
             for whole, array in zip(self._whole, self._arrays, strict=True)
-        )
+        ]
+        plain = [(whole, part) for whole, part in own if whole.accumulator.operator != CARRIED]
+        texts = [self._combined(whole, part, own) for whole, part in plain]
         head = loop(f"{indent}{self.shared_head().head}")
         lines = (CodeLine(f"{indent}{_INDENT}{each}", role=Role.STATEMENT) for each in texts)
         return [head, *lines, closing(indent)]
+
+    def _combined(
+        self, whole: OpenAccumulator, part: str, every: Sequence[tuple[OpenAccumulator, str]]
+    ) -> str:
+        """The statement that combines ``whole`` with a ``part``; ``every`` has what goes along, too.
+
+        A part that took nothing has the value of before, which others may have found to be the best again.
+        """
+        accumulator = whole.accumulator
+        operator, selection = accumulator.operator, accumulator.selection
+        if selection is None:
+            return combined(operator, whole.variable, part)
+        conditions: list[str] = []
+        if _tells(accumulator):
+            telling = [each.accumulator for each in self.accumulators if each.taken]
+            flags = self._flags[[each.mark for each in telling].index(accumulator.mark)]
+            conditions.append(f"{flags}[{self._names.part}]")
+        carried = {id(each) for each in selection.carried}
+        assignments = [f"{whole.variable} = {part};"]
+        assignments += [
+            f"{other.variable} = {value};"
+            for other, value in every
+            if carried.intersection(map(id, other.accumulator.reductions))
+        ]
+        if whole.variable in self._found:
+            conditions.append(f"!{self._found[whole.variable]}")
+            assignments.append(f"{self._found[whole.variable]} = 1;")
+        if operator != TAKEN:
+            better = ("<" if operator == "min" else ">") + "=" * selection.latest
+            conditions.append(f"{part} {better} {whole.variable}")
+        return f"if ({' && '.join(conditions)}) {{ {' '.join(assignments)} }}"

@@ -38,6 +38,7 @@ class LoopMarker:
         private = privatised(node, self._dependences.private)
         if not keeps_values(node, private):
             return insert_mark(node, Mark(MarkKind.SERIAL))
+        histograms = self.accumulators.histograms(node)
         node, accumulators = self.accumulators.above(node)
         mark = Mark(MarkKind.PARALLEL, self.parallel_loops)
         self.parallel_loops += 1
@@ -47,6 +48,7 @@ class LoopMarker:
             schedule=schedule,
             private=_with((), private),
             accumulators=accumulators,
+            histograms=histograms,
         )
         return insert_mark(node, mark)
 

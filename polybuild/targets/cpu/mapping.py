@@ -74,6 +74,11 @@ class CpuMapping:
     name: str = ""
     rejected: tuple[CandidateCost, ...] = ()
 
+    @property
+    def accumulates(self) -> bool:
+        """Whether loops accumulate in variables, or threads in elements of their own."""
+        return bool(self.accumulators) or any(each.histograms for each in self.directives.values())
+
     def vector_loops(self) -> list[isl.ScheduleNode]:
         """The bands of the loops for the vector unit."""
         return self._loops({mark for mark, each in self.directives.items() if each.simd})

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reduction_dependences import separate_reduction_dependences
-from polybuild.analysis.reductions import Reduction, Reductions
+from polybuild.analysis.reductions import CARRIED, Reduction, Reductions
 from polybuild.context import CompileContext
 from polybuild.effort import HINT_OPERATIONS, REDUCTION_OPERATIONS
 from polybuild.poly.budget import budget_within
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
+from polybuild.schedule.original import original_bands
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.mapping import CpuMapping
-from polybuild.targets.cpu.schedule_choice import Order
+from polybuild.targets.cpu.schedule_choice import ORIGINAL, Order
 from polybuild.targets.model import Accumulator
 
 
@@ -38,17 +39,35 @@ def choose_with_reductions(
     none are lost; else the exact dependences count.
     """
     exact = choose_mapping(scop, dependences, context, temporaries, among)
-    if reductions.found:
-        tried = _try(
-            scop, dependences, reductions.found, context, temporaries, operations=REDUCTION_OPERATIONS
-        )
-        if tried is not None and tried[0].accumulators and tried[0].parallel_loops >= exact.parallel_loops:
+    for group, orders in _strategies(scop, dependences, reductions):
+        operations = REDUCTION_OPERATIONS
+        tried = _try(scop, dependences, group, context, temporaries, among=orders, operations=operations)
+        if tried is not None and tried[0].accumulates and tried[0].parallel_loops >= exact.parallel_loops:
             mapping, relaxed = tried
-            remarks = (*mapping.remarks, *map(_remark, mapping.accumulators))
+            remarks = (*mapping.remarks, *map(_remark, mapping.accumulators), *_histogram_remarks(mapping))
             return replace(mapping, remarks=remarks), relaxed
     if context.options.parallel and reductions.ordered and not exact.parallel_loops:
         exact = replace(exact, reassociable=_reassociable(scop, dependences, reductions, context))
     return exact, dependences
+
+
+def _strategies(
+    scop: Scop, dependences: Dependences, reductions: Reductions
+) -> Iterator[tuple[Sequence[Reduction], Sequence[Order]]]:
+    """The reductions to relax, and the orders to look for the best one among; none: all there are.
+
+    Those that keep the order of their terms are in parts of the original loops, if no other order does.
+    """
+    if reductions.in_order or reductions.histograms:
+        carried = [
+            other for each in reductions.in_order if each.selection for other in each.selection.carried
+        ]
+        every = (*reductions.found, *reductions.in_order, *carried, *reductions.histograms)
+        yield every, ()
+        if reductions.in_order:
+            yield every, (Order(ORIGINAL, original_bands(scop, dependences)),)
+    if reductions.found:
+        yield reductions.found, ()
 
 
 def _try(
@@ -58,6 +77,7 @@ def _try(
     context: CompileContext,
     temporaries: Sequence[Array] = (),
     *,
+    among: Sequence[Order] = (),
     operations: int,
 ) -> tuple[CpuMapping, Dependences] | None:
     """The mapping with ``reductions`` relaxed, and its dependences.
@@ -69,7 +89,7 @@ def _try(
             relaxed = separate_reduction_dependences(scop, dependences, reductions)
             if relaxed is dependences:
                 return None
-            mapping = choose_mapping(scop, relaxed, context, temporaries)
+            mapping = choose_mapping(scop, relaxed, context, temporaries, among)
             check_schedule(mapping.schedule, relaxed, scop.domain)
     except (isl.Error, IllegalSchedule):  # the shapes of tiles know nothing of reductions
         return None
@@ -80,9 +100,21 @@ def _remark(accumulator: Accumulator) -> str:
     lines = sorted({each.statement.location.line for each in accumulator.reductions})
     where = ", ".join(map(str, lines))
     how = "" if all(each.exact for each in accumulator.reductions) else ", in another order"
+    if accumulator.operator == CARRIED:
+        return f"line {where}: '{accumulator.array.spelling}' goes along with what is found in parts"
     return (
         f"line {where}: '{accumulator.array.spelling}' is accumulated in parts ({accumulator.operator}){how}"
     )
+
+
+def _histogram_remarks(mapping: CpuMapping) -> list[str]:
+    """What threads have elements of their own of."""
+    every = [each for directive in mapping.directives.values() for each in directive.histograms]
+    return [
+        f"line {each.statement.location.line}: '{each.array.spelling}' is accumulated in parts"
+        f" ({each.operator}), {each.elements} elements for each thread"
+        for each in {id(each): each for each in every}.values()
+    ]
 
 
 def _reassociable(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, ReductionDependences
-from polybuild.analysis.reductions import Reduction
+from polybuild.analysis.reductions import CARRIED, Reduction
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import insert_mark, mark_of
@@ -34,7 +36,8 @@ def carried_reductions(
         for each in dependences.reductions
         if not carries_nothing(partial, position, active_dependences(band, each.pairs))
     )
-    return found if all(_has_one_accumulator(band, each, accesses) for each in found) else None
+    alone = all(_has_one_accumulator(band, each, accesses) for each in found)
+    return found if alone and _is_complete(found) else None
 
 
 def reduced_members(band: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences) -> list[int]:
@@ -70,6 +73,8 @@ class Accumulators:
         found: list[Accumulator] = []
         for each in carried_reductions(node, 0, accesses, self._dependences) or ():
             inside = _inside(node, each)
+            if inside[0].elements:
+                continue
             accumulator = around.get(inside[0].group)
             if accumulator is None:
                 accumulator = Accumulator(Mark(MarkKind.ACCUMULATOR, len(self._made)), inside)
@@ -77,6 +82,13 @@ class Accumulators:
                 node = insert_mark(node, accumulator.mark).child(0)
             found.append(accumulator)
         return node, tuple(found)
+
+    def histograms(self, node: isl.ScheduleNode) -> tuple[Reduction, ...]:
+        """What the first member of a band carries that updates elements which data choose."""
+        if not self._dependences.reductions:
+            return ()
+        groups = carried_reductions(node, 0, references(self._scop, node), self._dependences) or ()
+        return tuple(each for group in groups for each in _inside(node, group) if each.elements)
 
     def _around(self, node: isl.ScheduleNode) -> dict[tuple[str, str], Accumulator]:
         marks = [mark_of(node.ancestor(each)) for each in range(1, node.get_tree_depth() + 1)]
@@ -105,6 +117,15 @@ def _inside(band: isl.ScheduleNode, group: ReductionDependences) -> tuple[Reduct
     return tuple(each for each in group.reductions if each.statement.name in here)
 
 
+def _is_complete(groups: Sequence[ReductionDependences]) -> bool:
+    """Whether ``groups`` have all that goes along with their minima, maxima and searches, and nothing else."""
+    every = [each for group in groups for each in group.reductions]
+    selections = [each.selection for each in every if each.selection is not None]
+    carried = {id(other) for each in selections for other in each.carried}
+    found = {id(each) for each in every if each.operator == CARRIED}
+    return carried == found
+
+
 def _has_one_accumulator(
     band: isl.ScheduleNode, group: ReductionDependences, accesses: list[Reference]
 ) -> bool:
@@ -113,6 +134,8 @@ def _has_one_accumulator(
     array = inside[0].array
     if any(each.access.array is array and id(each.access.node) not in own for each in accesses):
         return False
+    if inside[0].elements:
+        return True
     united = _elements(band, inside[0])
     for each in inside[1:]:
         united = united.union(_elements(band, each))

@@ -55,8 +55,10 @@ def find_vector_loop(
             distributed = distribute(split_last(band, member), groups)
             if is_legal_below(distributed, dependences):
                 return VectorLoop(member, tuple(groups))
-        if dependences.reductions and carried_reductions(split_last(band, member), 0, accesses, dependences):
-            return VectorLoop(member)
+        if dependences.reductions:
+            reduced = carried_reductions(split_last(band, member), 0, accesses, dependences)
+            if reduced and all(each.for_lanes for each in reduced):
+                return VectorLoop(member)
     return None
 
 

@@ -313,7 +313,7 @@ for (int i = 0; i < n; i++)
 #pragma endscop
 a[0] = x0 + 100 * x1; a[1 % n] = y0 + 100 * y1;
 
-//# first_maximum: serial
+//# first_maximum: parallel
 double s = x[0]; int at = 0;
 #pragma scop
 for (int i = 1; i < n * n; i++) if (x[i] > s) { s = x[i]; at = i; }
