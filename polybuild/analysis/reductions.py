@@ -55,7 +55,8 @@ class Reduction:
     element would. ``exact`` says that the order makes no difference to the last bit. One with a ``selection``
     also keeps what belongs to the element that was chosen (``placed_reductions``). One in ``lanes`` has a
     counter that says which of several threads side by side a term belongs to. One of ``elements`` accumulates
-    in so many, from the first one on, of which data choose one.
+    in so many, from the first one on, of which data choose one. Accesses that look at the values of a
+    ``scan`` are taken for reductions of it.
     """
 
     statement: Statement
@@ -68,11 +69,14 @@ class Reduction:
     selection: Selection | None = None
     lanes: LaneCounter | None = None
     elements: int = 0
+    scan: Scan | None = None
 
     @property
     def group(self) -> tuple[str, str]:
         """What reductions must have in common to be combined in any order with each other."""
         alone = self.operator == CARRIED or self.selection is not None or self.lanes is not None
+        if self.scan is not None:
+            return self.array.name, f"{self.operator} looked at"
         if self.elements:
             return self.array.name, f"{self.operator} of elements"
         return self.array.name, f"{self.operator} of {self.statement.name}" if alone else self.operator
@@ -80,7 +84,16 @@ class Reduction:
     @property
     def in_order(self) -> bool:
         """Whether loops keep its terms in order: parts of them are combined in theirs, lanes cannot be."""
-        return self.selection is not None or self.operator in {CARRIED, "&&", "||"}
+        placed = self.selection is not None or self.operator in {CARRIED, "&&", "||"}
+        return placed or self.scan is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A ``loop`` that looks at the values of a reduction: its statements, and those of the ``terms``."""
+
+    terms: frozenset[str]
+    loop: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,13 +127,14 @@ class Reductions:
     """The reductions of a region, and those that only the order of floating-point operations forbids.
 
     Those ``in_order`` are minima, maxima and searches with their places, and with what these carry;
-    ``histograms`` update elements that data choose.
+    ``histograms`` update elements that data choose, and of ``scans`` the values between are looked at.
     """
 
     found: tuple[Reduction, ...]
     ordered: tuple[Reduction, ...]
     in_order: tuple[Reduction, ...] = ()
     histograms: tuple[Reduction, ...] = ()
+    scans: tuple[Reduction, ...] = ()
 
 
 def find_reductions(scop: Scop, region: Region, reordering: Reordering) -> Reductions:

@@ -27,6 +27,7 @@ from polybuild.analysis.liveness import live_after
 from polybuild.analysis.placed_reductions import find_placed_reductions
 from polybuild.analysis.reductions import Reductions
 from polybuild.analysis.reductions import find_reductions as reductions_of
+from polybuild.analysis.scans import find_scans
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.codegen.device.host import DeviceRequest
 from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, write_region
@@ -349,7 +350,8 @@ def find_reductions(work: Transformation) -> None:
     placed = find_placed_reductions(model.scop, model.region)
     in_order = tuple(each for each in placed if each.statement.name not in known)
     histograms = find_histograms(model.scop, model.region)
-    work.reductions = replace(found, in_order=in_order, histograms=histograms)
+    scans = find_scans(model.scop, model.dependences, found.found)
+    work.reductions = replace(found, in_order=in_order, histograms=histograms, scans=scans)
 
 
 def schedule(work: Transformation) -> None:

@@ -89,7 +89,7 @@ class _SearchRewriting:
             statement = isinstance(node, c_ast.For | c_ast.While | c_ast.DoWhile | c_ast.If)
             return mapped(node, self._rewritten) if statement else node
         kind = type_of(search.value, self._symbols, self._visible)
-        first = _first_test(node)
+        first = first_test(node)
         if first is None or not isinstance(kind, IntegerType | FloatingType) or kind.name == "_Bool":
             return node
         self.found = True
@@ -194,7 +194,7 @@ def _is_pure(node: c_ast.Node) -> bool:
     return True
 
 
-def _first_test(loop: c_ast.For) -> c_ast.Node | None:
+def first_test(loop: c_ast.For) -> c_ast.Node | None:
     """Whether ``loop`` runs at all: its test of the first value of its counter; None: not understood."""
     init = loop.init
     if isinstance(init, c_ast.DeclList) and len(init.decls) == 1:

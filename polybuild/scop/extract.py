@@ -19,6 +19,7 @@ from polybuild.normalise.memory_functions import with_memory_loops
 from polybuild.normalise.pointer_rotation import split_rotations
 from polybuild.normalise.pointer_tests import with_pointer_tests
 from polybuild.normalise.rotating_lvalues import name_moving_pointers
+from polybuild.normalise.running_values import keep_running_values
 from polybuild.normalise.split_structures import split_structures
 from polybuild.normalise.structured_loops import with_structured_loops
 from polybuild.normalise.values_before import with_counters_set, with_values_before
@@ -57,7 +58,7 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     inlined = split_structures(inline_calls(name_moving_pointers(region), loops=loops))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
     joined = join_conditions(split_rotations(name_moving_pointers(inlined)))
-    return separate_reductions(keep_extremum_values(joined))
+    return separate_reductions(keep_running_values(keep_extremum_values(joined)))
 
 
 def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | None = None) -> Scop:

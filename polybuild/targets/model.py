@@ -8,7 +8,7 @@ from enum import Enum
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.analysis.reductions import Reduction, Selection
+from polybuild.analysis.reductions import Reduction, Scan, Selection
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access, Array, Statement
@@ -183,6 +183,11 @@ class Accumulator:
     def selection(self) -> Selection | None:
         """What decides which values are taken, and what is carried with them; None of other reductions."""
         return self.reductions[0].selection
+
+    @property
+    def scan(self) -> Scan | None:
+        """The loop that looks at its values; None if none does."""
+        return self.reductions[0].scan
 
     @property
     def in_order(self) -> bool:

@@ -183,7 +183,7 @@ def test_partial_sums_do_not_overflow(tmp_path):
 def test_what_runs_in_parts(exact):
     _, transformed, result = exact
     outcome = dict(zip(BODIES, result.regions, strict=True))
-    serial = {"halved", "killed", "read in between", "two operators", "prefix", "in place"}
+    serial = {"halved", "killed", "two operators", "in place"}
     for name, region in outcome.items():
         if name in serial:
             assert not region.parallel_loops, name

@@ -105,6 +105,20 @@ class OpenAccumulator:
     taken: str = ""
 
     @property
+    def terms(self) -> frozenset[str]:
+        """The statements that compute the terms of a scan."""
+        scan = self.accumulator.scan
+        return scan.terms if scan is not None else frozenset()
+
+    def text(self, *, looked_at: bool) -> str:
+        """The variable, or its value as one of the element where that is but ``looked_at``."""
+        kind, element = self.accumulator.type, self.accumulator.array.element
+        if self.accumulator.scan is None or not looked_at or kind == element:
+            return self.variable
+        assert isinstance(element, IntegerType | FloatingType)  # noqa: S101 - reductions are of numbers
+        return f"({element.name}){self.variable}"
+
+    @property
     def clause(self) -> str:
         """The clause of OpenMP for a loop that accumulates in it."""
         return f"reduction({combination(self.accumulator) or self.accumulator.operator}: {self.variable})"
@@ -159,7 +173,7 @@ class ActiveAccumulators:
     def nodes_of(self, statement: str) -> dict[int, str]:
         """The nodes, by identity, of a statement's body that a variable stands for."""
         return {
-            node: each.variable
+            node: each.text(looked_at=reduction.statement is not each.accumulator.reductions[0].statement)
             for each in self.open.values()
             for reduction in each.accumulator.reductions
             if reduction.statement.name == statement

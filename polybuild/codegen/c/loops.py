@@ -101,7 +101,8 @@ class LoopPrinter:
         self._outline = Outline()
         self._locals = LocalVariables(ast)
         self._lanes: LaneBodyPrinter | None = None
-        self._sharing: LoopDirective | None = None
+        self._accumulating: LoopDirective | None = None
+        self._only: frozenset[str] | None = None
 
     @property
     def declared_inside(self) -> frozenset[str]:
@@ -234,8 +235,10 @@ class LoopPrinter:
         if directive is not None and directive.parallel and directive.histograms:
             if not self._accumulators.elements:
                 return self._with_own_elements(node, directive, indent, before)
-            directive = self._sharing
+            directive = self._accumulating
         accumulators = self._accumulators.of(directive) if directive is not None else []
+        if directive is not None and any(each.accumulator.scan for each in accumulators) and counts_up(node):
+            return self._scanned(node, before, replace(origin, counter=counter), indent)
         if directive is not None and directive.parallel and accumulators and counts_up(node):
             return self._in_parts(node, before, replace(origin, counter=counter), indent)
         if any(each.accumulator.in_order for each in accumulators):
@@ -295,7 +298,7 @@ class LoopPrinter:
 
     def _in_parts(self, node: isl.AstNode, mark: Mark | None, origin: LoopOrigin, indent: str) -> list[str]:
         """The loop ``node`` below ``mark``, shared by threads in parts that accumulate for themselves."""
-        directive = self._sharing or self._directives.at(mark)
+        directive = self._accumulating or self._directives.at(mark)
         assert directive is not None  # noqa: S101 - who asks has looked
         own, inner = self._own_type(node), indent + _INDENT
         counter = (self.counter_type if own is None else own.name, origin.counter)
@@ -325,6 +328,41 @@ class LoopPrinter:
             *parts.combination(indent),
         ]
 
+    def _scanned(self, node: isl.AstNode, mark: Mark | None, origin: LoopOrigin, indent: str) -> list[str]:
+        """The loop ``node`` below ``mark`` in parts: what their terms come to, and then all that it does."""
+        directive = self._accumulating or self._directives.at(mark)
+        assert directive is not None  # noqa: S101 - who asks has looked
+        own, inner = self._own_type(node), indent + _INDENT
+        counter = (self.counter_type if own is None else own.name, origin.counter)
+        accumulators = self._accumulators.of(directive)
+        parts = PartsPrinter(node, counter, accumulators, self._names, self._expression())
+        self._in_use.helpers.update({"polybuild_min", PARTS})
+        here, directive = self._locals.taken_out(node, directive, self._directives)
+        threads = replace(directive, simd=False, accumulators=())
+        shared = loop(f"{indent}{parts.shared_head().head}")
+        lines: list[str] = [
+            *belonging([f"{indent}{each}" for each in parts.declarations()], origin.line)
+        ]
+        terms = frozenset(name for each in accumulators for name in each.terms)
+        for first in (True, False):
+            before, self._only = self._accumulators.enter(*parts.accumulators), terms if first else None
+            with self._in_use.mentioned() as mentioned:
+                body = self._body(node, origin.counter, mark, own, inner + _INDENT)
+            self._accumulators.leave(before)
+            self._only = None
+            heads = self._directives.above(
+                shared, threads, mentioned=mentioned.intersection(self._names.values())
+            )
+            heads += [f"{inner}{each}" for each in (parts.own() if first else parts.from_start())]
+            lanes = replace(directive, parallel=False, simd=True) if first and parts.suit_lanes else None
+            heads += self._directives.above(parts.head(inner), lanes, parts.accumulators)
+            lines += belonging(heads, origin.line)
+            lines += [*(f"{inner}{_INDENT}{line}" for line in here), *body, closing(inner)]
+            lines += [f"{inner}{each}" for each in parts.kept()] if first else []
+            lines.append(closing(indent))
+            lines += parts.starts(indent) if first else []
+        return lines
+
     def _with_own_elements(
         self, node: isl.AstNode, directive: LoopDirective, indent: str, before: Mark | None
     ) -> list[str]:
@@ -332,13 +370,13 @@ class LoopPrinter:
         inner, declared = indent + _INDENT, self._names.enter()
         histograms = histograms_of(directive, self._names)
         counter = self._names.declare("element")
-        self._sharing = accumulating(directive, histograms)
+        self._accumulating = accumulating(directive, histograms)
         self._accumulators.elements = {
             own: each.variable for each in histograms for one in each.reductions for own in one.own
         }
-        lines = [f"{inner}{each.declaration()}" for each in histograms]
+        lines: list[str] = [f"{inner}{each.declaration()}" for each in histograms]
         lines += self._for(node, inner, before)
-        self._accumulators.elements, self._sharing = {}, None
+        self._accumulators.elements, self._accumulating = {}, None
         for each in histograms:
             lines += each.combination(counter, self._instances, inner)
         self._names.leave(declared)
@@ -545,6 +583,8 @@ class LoopPrinter:
         if vector is not None:
             return self._tiles.lines(name, indent)
         instance = self._ast.instances[name]
+        if self._only is not None and instance.statement.name not in self._only:
+            return []
         self._outline.statement(instance.statement.name)
         if self._lanes is not None:
             return [f"{indent}{line}" for line in self._lanes.statement(instance)]

@@ -168,6 +168,34 @@ class PartsPrinter:
         values = [*((array, each.variable) for array, each in arrays), *flags]
         return [f"{array}[{self._names.part}] = {each};" for array, each in values]
 
+    @property
+    def suit_lanes(self) -> bool:
+        """Whether terms alone may be accumulated in lanes, too."""
+        return all(identity(each.accumulator.operator) for each in self._whole)
+
+    def from_start(self) -> list[str]:
+        """What each part has for itself where it begins with what the parts before come to."""
+        bounds = self.own()[:2]
+        variables = (
+            f"{whole.accumulator.type.name} {each.variable} = {array}[{self._names.part}];"
+            for whole, each, array in zip(self._whole, self.accumulators, self._arrays, strict=True)
+        )
+        return [*bounds, *variables]
+
+    def starts(self, indent: str) -> list[str]:
+        """The loop that has each part begin with what those before come to, and the whole be all of it."""
+        inner = indent + _INDENT
+        lines = [loop(f"{indent}{self.shared_head().head}")]
+        for whole, each, array in zip(self._whole, self.accumulators, self._arrays, strict=True):
+            part = f"{array}[{self._names.part}]"
+            texts = (
+                f"const {whole.accumulator.type.name} {each.variable} = {part};",
+                f"{part} = {whole.variable};",
+                combined(whole.accumulator.operator, whole.variable, each.variable),
+            )
+            lines += [CodeLine(f"{inner}{text}", role=Role.STATEMENT) for text in texts]
+        return [*lines, closing(indent)]
+
     def combination(self, indent: str) -> list[str]:
         """The loop that combines the parts."""
         own = [

@@ -10,6 +10,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reduction_dependences import separate_reduction_dependences
 from polybuild.analysis.reductions import CARRIED, Reduction, Reductions
+from polybuild.analysis.scans import find_scans
 from polybuild.context import CompileContext
 from polybuild.effort import HINT_OPERATIONS, REDUCTION_OPERATIONS
 from polybuild.poly.budget import budget_within
@@ -58,13 +59,15 @@ def _strategies(
 
     Those that keep the order of their terms are in parts of the original loops, if no other order does.
     """
-    if reductions.in_order or reductions.histograms:
+    scanned = {each.statement.name for each in reductions.scans}
+    if reductions.in_order or reductions.histograms or scanned:
         carried = [
             other for each in reductions.in_order if each.selection for other in each.selection.carried
         ]
-        every = (*reductions.found, *reductions.in_order, *carried, *reductions.histograms)
+        plain = [each for each in reductions.found if each.statement.name not in scanned]
+        every = (*plain, *reductions.in_order, *carried, *reductions.histograms, *reductions.scans)
         yield every, ()
-        if reductions.in_order:
+        if reductions.in_order or scanned:
             yield every, (Order(ORIGINAL, original_bands(scop, dependences)),)
     if reductions.found:
         yield reductions.found, ()
@@ -121,7 +124,10 @@ def _reassociable(
     scop: Scop, dependences: Dependences, reductions: Reductions, context: CompileContext
 ) -> tuple[int, ...]:
     """The lines of sums that threads could share if floating-point operations might change their order."""
-    every = (*reductions.found, *reductions.ordered)
+    every: tuple[Reduction, ...] = (*reductions.found, *reductions.ordered)
+    scans = find_scans(scop, dependences, every)
+    scanned = {each.statement.name for each in scans}
+    every = (*(each for each in every if each.statement.name not in scanned), *scans)
     tried = _try(scop, dependences, every, context, operations=HINT_OPERATIONS)
     if tried is None or not tried[0].parallel_loops:
         return ()

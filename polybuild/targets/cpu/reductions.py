@@ -37,7 +37,10 @@ def carried_reductions(
         if not carries_nothing(partial, position, active_dependences(band, each.pairs))
     )
     alone = all(_has_one_accumulator(band, each, accesses) for each in found)
-    return found if alone and _is_complete(found) else None
+    here = {each.get_tuple_name() for each in sets_of(band.get_domain())}
+    scans = [each.scan for group in found for each in group.reductions if each.scan is not None]
+    of_loop = all(here <= each.loop for each in scans) and (not scans or all(map(_is_scan, found)))
+    return found if alone and of_loop and _is_complete(found) else None
 
 
 def reduced_members(band: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences) -> list[int]:
@@ -117,8 +120,12 @@ def _inside(band: isl.ScheduleNode, group: ReductionDependences) -> tuple[Reduct
     return tuple(each for each in group.reductions if each.statement.name in here)
 
 
+def _is_scan(group: ReductionDependences) -> bool:
+    return all(each.scan is not None for each in group.reductions)
+
+
 def _is_complete(groups: Sequence[ReductionDependences]) -> bool:
-    """Whether ``groups`` have all that goes along with their minima, maxima and searches, and nothing else."""
+    """Whether all that minima and searches of ``groups`` carry is there, and nothing else is carried."""
     every = [each for group in groups for each in group.reductions]
     selections = [each.selection for each in every if each.selection is not None]
     carried = {id(other) for each in selections for other in each.carried}

@@ -72,11 +72,19 @@ def _limited(
     threads = machine.threads
     limits = ThreadLimits(
         work=tuple(tuple(each) for each in work.values()),
-        minimum=readable(threads.work * threads.start / new),
+        minimum=readable(_launches(directive) * threads.work * threads.start / new),
         # one thread may run the original loops instead
         entered_for=readable(threads.work * threads.enter / old) if directive.depth else 0,
     )
     return replace(directive, limits=limits)
+
+
+def _launches(directive: LoopDirective) -> int:
+    """How many times the work of another loop it takes to pay for the threads of this one.
+
+    They start twice for a scan, and each pass brings half of what one would.
+    """
+    return 4 if any(each.scan is not None for each in directive.accumulators) else 1
 
 
 def _is_counted(scop: Scop, counts: Counts) -> bool:

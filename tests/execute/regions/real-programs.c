@@ -403,7 +403,7 @@ for (size_t i = 0; i < ((size_t)n == 18446744073709551615UL ? 3 : (size_t)n); i+
 //# running_sum: serial
 for (int i = 1; i < n; i++) y[i] = y[i - 1] + x[i];
 
-//# running_sum_of_integers: serial
+//# running_sum_of_integers: parallel
 for (int i = 1; i < n; i++) a[i] += a[i - 1];
 
 //# running_sums_of_rows: parallel
