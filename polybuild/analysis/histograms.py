@@ -7,7 +7,7 @@
                                             h[k] += part[k], for each k that has changed
 
 Integers add up to the same in any order. How many elements there may be is known from the extents of the
-array or from the subscript (``h[c & 255]``, an unsigned character).
+array or from the subscript (``h[c & 255]``, an unsigned character, a value between bounds that are tested).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from polybuild import effort
+from polybuild.analysis.data_ranges import subscript_range
 from polybuild.analysis.reductions import Reduction, find_scattered_updates
 from polybuild.c.types import IntegerType
 from polybuild.scop.model import Scop
@@ -31,14 +32,14 @@ def find_histograms(scop: Scop, region: Region) -> tuple[Reduction, ...]:
     """The updates of few integers that data choose, with how many elements each thread needs for them."""
     found = []
     for each in find_scattered_updates(scop, region):
-        elements = _elements(each, scop)
+        elements = _elements(each, scop, region)
         size = elements * (each.type.width // _CHARACTER) if isinstance(each.type, IntegerType) else 0
         if each.operator in _FROM_ZERO and 0 < size <= effort.HISTOGRAM_BYTES:
             found.append(replace(each, elements=elements))
     return tuple(found)
 
 
-def _elements(reduction: Reduction, scop: Scop) -> int:
+def _elements(reduction: Reduction, scop: Scop, region: Region) -> int:
     """How many elements from the first one on ``reduction`` may update; 0 if that is not known."""
     array, touched = reduction.array, reduction.relation.range().intersect_params(scop.context)
     subscripted = all(
@@ -48,5 +49,7 @@ def _elements(reduction: Reduction, scop: Scop) -> int:
     if len(array.extents) != 1 or any(array.suffixes) or not subscripted:
         return 0
     low, high = touched.dim_min_val(0), touched.dim_max_val(0)
-    known = low.is_int() and high.is_int() and low.to_python() >= 0
-    return int(high.to_python()) + 1 if known else 0
+    if low.is_int() and high.is_int() and low.to_python() >= 0:
+        return int(high.to_python()) + 1
+    found = subscript_range(scop, region, reduction.statement, reduction.own)
+    return found[1] + 1 if found is not None and found[0] >= 0 else 0

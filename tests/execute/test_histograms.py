@@ -22,10 +22,28 @@ BODIES = {
     "bits": "for (int i = 0; i < n; i++) { h[c[i]] ^= k[i]; l[c[i]] |= k[i]; }",
     "two": "for (int i = 0; i + 1 < n; i += 2) { h[c[i]]++; h[c[i + 1]]++; }",
     "of two dimensions": "for (int i = 0; i < n / 8; i++) for (int j = 0; j < 8; j++) h[c[8 * i + j]] += j;",
+    "in a variable": "for (int i = 0; i < n; i++) { int v = c[i]; h[v] = h[v] + 1; }",
+    "cut at both ends": """for (int i = 0; i < n; i++) {
+    int v = k[i] - 9;
+    if (v < 0) v = 0;
+    if (v > 63) v = 63;
+    h[v]++; }""",
+    "chosen": "for (int i = 0; i < n; i++) { int v = k[i] < 5 ? 5 : k[i] > 40 ? 40 : k[i]; h[v] += v; }",
+    "between": "for (int i = 0; i < n; i++) { int v = (int)(k[i] * 0.7) - 9; if (v >= 0 && v < 50) h[v]++; }",
+    "below, without sign": "for (int i = 0; i < n; i++) { int v = k[i] - 9; if ((unsigned)v < 50) h[v]++; }",
+    "some": "for (int i = 0; i < n; i++) if (k[i] > 0 && k[i] <= 90) l[k[i] - 1] += i;",
     "with a sum": "{ long sum = 0; for (int i = 0; i < n; i++) { h[c[i]]++; sum += k[i]; } l[0] = sum; }",
 }
 IN_ORDER = {
     "unknown": "for (int i = 0; i < n; i++) h[k[i]]++;",
+    "above alone": "for (int i = 0; i < n; i++) { int v = k[i]; if (v < 16) h[v]++; }",
+    "cut, and set again": """for (int i = 0; i < n; i++) {
+    int v = k[i]; if (v < 0) v = 0; if (v > 15) v = k[i];
+    h[v]++; }""",
+    "of the iteration before": """{ int v = 0;
+    for (int i = 0; i < n; i++) { if (v >= 0 && v < 16) h[v]++; v = k[i]; h[v]++; } }""",
+    "negative remainders": "for (int i = 0; i < n; i++) h[k[i] % 16]++;",
+    "narrowed by a cast": "for (int i = 0; i < n; i++) if ((unsigned char)k[i] < 16) h[k[i]]++;",
     "product": "for (int i = 0; i < n; i++) h[c[i]] *= 3;",
     "read": "for (int i = 0; i < n; i++) { h[c[i]]++; l[i] = h[0]; }",
     "floating": "for (int i = 0; i < n; i++) d[c[i]] += k[i];",

@@ -340,9 +340,7 @@ class LoopPrinter:
         here, directive = self._locals.taken_out(node, directive, self._directives)
         threads = replace(directive, simd=False, accumulators=())
         shared = loop(f"{indent}{parts.shared_head().head}")
-        lines: list[str] = [
-            *belonging([f"{indent}{each}" for each in parts.declarations()], origin.line)
-        ]
+        lines: list[str] = [*belonging([f"{indent}{each}" for each in parts.declarations()], origin.line)]
         terms = frozenset(name for each in accumulators for name in each.terms)
         for first in (True, False):
             before, self._only = self._accumulators.enter(*parts.accumulators), terms if first else None
