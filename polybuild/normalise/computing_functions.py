@@ -8,7 +8,8 @@ elements of its arguments, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -36,6 +37,24 @@ _UNSUITED = (
     c_ast.CompoundLiteral,
     c_ast.Pragma,
 )
+
+
+def with_named_structure(callee: Callee) -> Callee:
+    """``callee`` with a variable for the structure without a name that it returns; itself without one."""
+    body = callee.body
+    last = body.statements[-1] if body is not None and body.statements else None
+    value = last.expr if isinstance(last, c_ast.Return) else None
+    if body is None or not isinstance(value, c_ast.CompoundLiteral):
+        return callee
+    kind, name = value.type.type, f"{callee.name}_value"
+    if not isinstance(kind, c_ast.TypeDecl) or name in own_names(callee) or name in body.visible.symbols:
+        return callee
+    declarator = duplicate(kind)
+    declarator.declname = name
+    declared = c_ast.Decl(name, [], [], [], [], declarator, value.init, None, coord=value.coord)
+    returned = c_ast.Return(c_ast.ID(name, value.coord), value.coord)
+    statements = (*body.statements[:-1], declared, returned)
+    return replace(callee, body=replace(body, statements=statements))
 
 
 def computed_value(callee: Callee) -> c_ast.Node | None:
@@ -75,7 +94,8 @@ def _changes_own(callee: Callee, statements: Sequence[c_ast.Node], *, elements: 
         if isinstance(each, c_ast.Decl) and (each.storage or not _is_plain(each.type)):
             return False
         target = changed_operand(each)
-        target = _pointer(target, callee) if elements and target is not None else target
+        if target is not None:
+            target = _structure(_pointer(target, callee) if elements else target, callee)
         if target is not None and not (isinstance(target, c_ast.ID) and target.name in names):
             return False
     return True
@@ -114,6 +134,14 @@ def _pointer(element: c_ast.Node, callee: Callee) -> c_ast.Node:
     return _pointer(inner, callee)
 
 
+def _structure(member: c_ast.Node, callee: Callee) -> c_ast.Node:
+    """The structure of the function's own that ``member`` is a member of; any other expression itself."""
+    body, inner = callee.body, member
+    while isinstance(inner, c_ast.StructRef) and inner.type == ".":
+        inner = inner.name
+    return inner if body is not None and isinstance(inner, c_ast.ID) else member
+
+
 def _through(element: c_ast.Node) -> c_ast.Node | None:
     """What ``element`` is an element, a target or a member behind a pointer of."""
     if isinstance(element, c_ast.ArrayRef) or (isinstance(element, c_ast.StructRef) and element.type == "->"):
@@ -144,7 +172,8 @@ def assigned_names(callee: Callee) -> set[str]:
     """The variables that a function assigns after their declaration."""
     assert callee.body is not None  # noqa: S101 - who asks has looked
     targets = (changed_operand(each) for statement in callee.body.statements for each in walk(statement))
-    return {str(each.name) for each in targets if isinstance(each, c_ast.ID)}
+    inner = (_structure(each, callee) for each in targets if each is not None)
+    return {str(each.name) for each in inner if isinstance(each, c_ast.ID)}
 
 
 def _is_plain(kind: c_ast.Node) -> bool:
@@ -192,15 +221,19 @@ def renamed(node: c_ast.Node, names: Mapping[str, c_ast.Node]) -> c_ast.Node:
     return new
 
 
-def hoistable_calls(value: c_ast.Node, functions: Mapping[str, Callee]) -> Iterator[c_ast.FuncCall]:
+def hoistable_calls(
+    value: c_ast.Node, functions: Mapping[str, Callee], expressions: Collection[str] = ()
+) -> Iterator[c_ast.FuncCall]:
     """The calls of ``functions`` in ``value`` that are always made, inner ones first.
 
-    None if anything in it has effects: all that these functions change is their own.
+    None if anything in it has effects: all that these functions change is their own. Those called
+    ``expressions`` have none.
     """
     calls = [each for each in walk(value) if isinstance(each, c_ast.FuncCall) and not _is_pure(each)]
     known = [each for each in calls if isinstance(each.name, c_ast.ID) and each.name.name in functions]
     changes = any(changed_operand(each) is not None for each in walk(value))
-    if len(calls) == len(known) and not changes:
+    plain = [each for each in calls if isinstance(each.name, c_ast.ID) and each.name.name in expressions]
+    if len(calls) == len(known) + len(plain) and not changes:
         yield from (each for each in reversed(known) if always_evaluates(value, each))
 
 
@@ -212,7 +245,8 @@ def without_copy(statements: Sequence[c_ast.Node], declared: c_ast.Decl) -> list
     *before, last = statements
     copied = last.rvalue.name if isinstance(last.rvalue, c_ast.ID) else None
     own = [each for each in before if isinstance(each, c_ast.Decl) and each.name == copied]
-    if len(own) != 1 or not _of_same_type(own[0].type, declared.type):
+    listed = len(own) == 1 and isinstance(own[0].init, c_ast.InitList)
+    if listed or len(own) != 1 or not _of_same_type(own[0].type, declared.type):
         return list(statements)
     target = c_ast.ID(declared.name, declared.coord)
     new: list[c_ast.Node] = []

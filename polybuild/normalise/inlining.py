@@ -27,6 +27,7 @@ from polybuild.normalise.computing_functions import (
     parameter_variable,
     renamed,
     updating_statements,
+    with_named_structure,
     without_copy,
 )
 from polybuild.normalise.out_parameters import addressed, is_target_only, symbols_after
@@ -70,6 +71,7 @@ class _Callees:
         return self._flat[name]
 
     def _flattened(self, callee: Callee, around: tuple[str, ...]) -> Callee:
+        callee = with_named_structure(callee)
         body = callee.body
         if body is None or len(around) > INLINED_CALLS:
             return callee
@@ -167,7 +169,7 @@ class _Inliner:
             if const or "const" in node.type.quals:
                 return None
             node = c_ast.Assignment("=", c_ast.ID(node.name, node.coord), value, node.coord)
-        for call in hoistable_calls(value, self._computing):
+        for call in hoistable_calls(value, self._computing, self._bodies):
             callee = self._computing[call.name.name]
             if not has_side_effect(node.lvalue) and self._is_visible(callee.name):
                 found = self._body(call, callee)
@@ -175,7 +177,7 @@ class _Inliner:
                     *statements, result = found
                     self.count += 1
                     stored = with_parts(node, {id(call): result})
-                    return [*statements, *(self._computed(stored, stored.rvalue) or [stored])]
+                    return [*statements, *(self._computed(stored, stored.rvalue) or [self.statement(stored)])]
         return None
 
     def _hoisted(self, node: c_ast.Node) -> list[c_ast.Node]:
@@ -231,14 +233,18 @@ class _Inliner:
         if body is None or returned is None:
             return None
         kind = body.visible.scope.resolve(body.function.decl.type.type)
-        if not isinstance(kind, types.IntegerType | types.FloatingType):
+        record = isinstance(kind, types.RecordType)
+        if not record and not isinstance(kind, types.IntegerType | types.FloatingType):
             return None
         found = self._with_arguments(call, callee)
         if found is None:
             return None
         before, names = found
         statements = [renamed(each, names) for each in body.statements[:-1]]
-        return [*before, *statements, self._converted(renamed(returned, names), kind)]
+        result = renamed(returned, names)
+        if isinstance(kind, types.IntegerType | types.FloatingType):
+            result = self._converted(result, kind)
+        return [*before, *statements, result]
 
     def _with_arguments(
         self, call: c_ast.FuncCall, callee: Callee, *, updating: bool = False
@@ -335,7 +341,8 @@ class _Inliner:
             calls = any(isinstance(each, c_ast.FuncCall) for each in walk(argument))
             if (has_side_effect(argument) and not calls) or (calls and repeated):
                 return None
-            value = self._argument(argument, body.visible.symbols[name].type, values)
+            kind = body.visible.symbols[name].type
+            value = self._argument(argument, kind, values) or self._structure(argument, kind)
             if value is None:
                 return None
             values[name] = value
@@ -391,6 +398,15 @@ class _Inliner:
             return argument if isinstance(kind, types.RecordType) and kind == own else None
         same = not kind.volatile and _same_elements(kind.target, own.target, values)
         return argument if same else None
+
+    def _structure(self, argument: c_ast.Node, kind: types.Type) -> c_ast.Node | None:
+        """``argument`` if it is a structure of type ``kind`` in memory, whose members may be read instead."""
+        own = decayed(type_of(argument, self._symbols, self._region.visible))
+        in_memory = isinstance(argument, c_ast.ArrayRef | c_ast.StructRef | c_ast.UnaryOp)
+        in_memory &= not isinstance(argument, c_ast.UnaryOp) or argument.op == "*"
+        calls = any(isinstance(each, c_ast.FuncCall) for each in walk(argument))
+        same = isinstance(kind, types.RecordType) and kind == own
+        return argument if in_memory and same and not calls and not has_side_effect(argument) else None
 
     def _converted(self, value: c_ast.Node, kind: types.IntegerType | types.FloatingType) -> c_ast.Node:
         if type_of(value, self._symbols, self._region.visible) == kind:

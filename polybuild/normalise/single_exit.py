@@ -21,7 +21,7 @@ from pycparser import c_ast
 
 from polybuild.c.syntax_tree import changed_operand, duplicate, walk
 from polybuild.c.synthetic import declarator, type_name
-from polybuild.c.types import FloatingType, IntegerType, VoidType
+from polybuild.c.types import FloatingType, IntegerType, RecordType, VoidType
 from polybuild.source.model import Callee
 
 
@@ -48,6 +48,10 @@ def with_single_exit(callee: Callee, others: Collection[str] = ()) -> Callee:
     try:
         if isinstance(kind, VoidType):
             return _replaced(callee, _without_returns(body.statements, None))
+        if isinstance(kind, RecordType) and isinstance(
+            body.function.decl.type.type.type, c_ast.IdentifierType
+        ):
+            return _with_structure(callee)
         if not isinstance(kind, IntegerType | FloatingType):
             return callee
         chosen = _choice(body.statements, kind)
@@ -60,6 +64,20 @@ def with_single_exit(callee: Callee, others: Collection[str] = ()) -> Callee:
         statements = _without_returns(body.statements, result)
     except _Unstructured:
         return callee
+    return _replaced(callee, [declared, *statements, c_ast.Return(duplicate(result), result.coord)])
+
+
+def _with_structure(callee: Callee) -> Callee:
+    """``callee``, which returns structures in several places. Raises _Unstructured."""
+    body = callee.body
+    assert body is not None  # noqa: S101 - who asks has looked
+    result, kind = (
+        c_ast.ID(_unused("result", callee), body.function.coord),
+        duplicate(body.function.decl.type.type),
+    )
+    kind.declname, kind.quals = result.name, []
+    declared = c_ast.Decl(result.name, [], [], [], [], kind, None, None, result.coord)
+    statements = _without_returns(body.statements, result)
     return _replaced(callee, [declared, *statements, c_ast.Return(duplicate(result), result.coord)])
 
 

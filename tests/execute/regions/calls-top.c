@@ -134,6 +134,22 @@ static void set_pixel(struct grid g, int i, int j, double v)
   assert(i * g.w + j < g.w * g.h);
   g.d[i * g.w + j] = v;
 }
+static number sum_of(number a, number b)
+{
+  number c;
+  c.re = a.re + b.re;
+  c.im = a.im + b.im;
+  return c;
+}
+static number scaled(number a, double s) { a.re *= s; a.im *= s; return a; }
+static number conjugate(number a) { return (number){a.re, -a.im}; }
+static number product_of(const number a, const number b)
+{
+  number c = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  return c;
+}
+static double real_product(number a, number b) { return a.re * b.re + a.im * b.im; }
+static number larger_of(number a, number b) { if (a.re > b.re) return a; return b; }
 static double of_copy(struct grid g, int i) { g.own[0] += i; g.w = i; return g.own[0] + g.w; }
 static double larger(double p, double q) { if (p > q) return p; return q; }
 static int rounded(double v)

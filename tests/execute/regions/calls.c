@@ -317,6 +317,52 @@ struct grid g = {n, n, &X[0][0]}, o = {n, n + 1, x};
 for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) set_pixel(o, i, j, pixel_or_zero(g, j, i + 1));
 #pragma endscop
 
+//# structures_in_memory: parallel
+number *f = (number *)x, *g = (number *)z;
+#pragma scop
+for (int i = 0; i < n / 2; i++) y[i] = real_product(f[i], g[i]) + real_product(g[i], g[i]);
+#pragma endscop
+
+//# structures_returned: parallel
+number *f = (number *)x, *g = (number *)z;
+#pragma scop
+for (int i = 0; i < n / 2; i++) f[i] = sum_of(f[i], g[i]);
+#pragma endscop
+
+//# structures_returned_into_arguments: parallel
+number *f = (number *)x, *g = (number *)z;
+#pragma scop
+for (int i = 0; i < n / 2; i++) g[i] = product_of(sum_of(f[i], scaled(g[i], 0.5)), conjugate(g[i]));
+#pragma endscop
+
+//# structures_returned_to_variables: parallel
+number *f = (number *)x, *g = (number *)z;
+#pragma scop
+for (int i = 0; i < n / 2; i++) {
+  number a = f[i], c = scaled(a, 3);
+  a = sum_of(c, a);
+  c = product_of(a, c);
+  f[i] = c;
+  y[i] = real_product(sum_of(a, g[i]), conjugate(c)) + a.im;
+}
+#pragma endscop
+
+//# structures_added_up: parallel
+number *f = (number *)x, *g = (number *)z;
+#pragma scop
+for (int i = 0; i < n / 2; i++) {
+  number sum = {0, 0};
+  for (int j = 0; j < n / 2; j++) sum = sum_of(sum, product_of(f[j], g[i]));
+  y[i] = sum.re - sum.im;
+}
+#pragma endscop
+
+//# structures_chosen: parallel
+number *f = (number *)x, *g = (number *)z;
+#pragma scop
+for (int i = 0; i < n / 2; i++) { number c = larger_of(f[i], g[i]); y[i] = c.re + 2 * c.im; }
+#pragma endscop
+
 //# structure_that_is_a_copy: call
 struct grid g = {n, n, &X[0][0], {1, 2}};
 #pragma scop

@@ -52,17 +52,17 @@ for (int i = 0; i < n; i++) { double t; if (b[i] > 0) t = x[i]; else t = y[i]; z
 double t = 5;
 for (int i = 0; i < n; i++) { if (b[i] > 0) t = x[i]; z[i] = t * t; }
 
-//# maximum_with_place: serial
+//# maximum_with_place: parallel
 double best = -1; int place = 0;
 for (int i = 0; i < n; i++) if (x[i] > best) { best = x[i]; place = i; }
 y[0] = best; a[0] = place;
 
-//# place_of_maximum: serial
+//# place_of_maximum: parallel
 int place = 0;
 for (int i = 1; i < n; i++) if (x[i] > x[place]) place = i;
 a[0] = place;
 
-//# place_of_minimum_downwards: serial
+//# place_of_minimum_downwards: parallel
 int place = n > 0 ? n - 1 : 0;
 for (int i = n - 2; i >= 0; i--) if (x[place] * y[place] >= x[i] * y[i]) { place = i; }
 a[0] = place;
