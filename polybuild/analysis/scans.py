@@ -63,13 +63,16 @@ def _readers(
 ) -> list[tuple[Statement, isl.Map, frozenset[int]]]:
     """What looks at the values of ``reduction`` in its ``loop``; nothing if something sets them, too."""
     array, found = reduction.array, []
-    if not array.is_scalar or reduction.selection is not None:
+    element = reduction.relation.range()
+    if not element.is_singleton() or reduction.selection is not None:
         return []
     for statement in loop:
         accesses = statement.accesses_to(array)
         if statement is reduction.statement or not accesses:
             continue
         if any(each.kind is not AccessKind.READ or not each.exact for each in accesses):
+            return []
+        if not all(each.relation.range().is_equal(element) for each in accesses):
             return []
         found.append((statement, accesses[0].relation, frozenset(id(each.node) for each in accesses)))
     return found
@@ -85,9 +88,12 @@ def _terms(
     statements = {each.name: each for each in loop}
     needed, left = {reduction.statement.name}, [reduction.statement.name]
     while left:
-        wanted = isl.UnionSet.from_set(statements[left.pop()].domain)
+        name = left.pop()
+        wanted = isl.UnionSet.from_set(statements[name].domain)
         flow = maps_of(dependences.flow.intersect_range(wanted))
         sources = {each.get_tuple_name(_in) for each in flow if not each.is_empty()} & statements.keys()
+        if name in sources and name != reduction.statement.name:
+            return None  # the terms are those of another reduction, which begins anew in each part
         for source in sources - needed:
             if statements[source].accesses_to(reduction.array):
                 return None

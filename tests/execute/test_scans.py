@@ -26,6 +26,7 @@ BODIES = {
     "unsigned counter": "for (unsigned i = 1; i < (unsigned)n; i++) y[i] = y[i - 1] + x[i];",
     "after another loop": """{ y[0] = x[0];
     for (int i = 1; i < n; i++) y[i] = y[i - 1] + x[i]; }""",
+    "behind a pointer": "for (int i = 0; i < n; i++) { *z += x[i]; y[i] = *z; }",
     "looked at twice": "for (int i = 0; i < n; i++) { s += x[i]; y[i] = s; z[i] = s * 2 + x[i]; }",
 }
 INTEGERS = {
@@ -47,6 +48,10 @@ IN_ORDER = {
     "terms of what is stored": "for (int i = 1; i < n; i++) { s += y[i - 1]; y[i] = s; }",
     "started again": "for (int i = 0; i < n; i++) { if (x[i] == 7) s = 0; s += x[i]; y[i] = s; }",
     "of terms that go on": "for (int i = 0; i < n; i++) { u = u * 3 + x[i]; s += u; y[i] = s; }",
+    "sums of sums": """{ T a = 0, b = 0;
+    for (int i = 0; i < n; i++) { a += x[i]; b += a; y[i] = b; } }""",
+    "sums of the largest": """{ T a = 0;
+    for (int i = 0; i < n; i++) { if (x[i] > a) a = x[i]; s += a; y[i] = s; } }""",
     "condition on itself": "for (int i = 0; i < n; i++) { if (s < 1000) s += x[i]; y[i] = s; }",
 }
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\n"
