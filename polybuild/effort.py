@@ -256,8 +256,8 @@ REROLLED_STATEMENTS = 200
 INDEX_LIMITS = (1 << 29, 1 << 26, 1 << 23)
 """Limits of the parameters that are tried for counters in ``int``."""
 
-HISTOGRAM_BYTES = 1 << 16
-"""For the elements of its own that each thread has, on its stack, of what data choose one of."""
+HISTOGRAM_BITS = 1 << 19
+"""64 KiB for the elements of its own that each thread has, on its stack, of what data choose one of."""
 
 # --- Proof by running: sizes and instances ------------------------------------------------------------------
 

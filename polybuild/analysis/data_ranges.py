@@ -36,7 +36,7 @@ _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!="
 
 def subscript_range(scop: Scop, region: Region, statement: Statement, own: frozenset[int]) -> Interval | None:
     """What the subscripts of the elements of ``statement`` may be that are the nodes ``own``, by identity."""
-    ranges, instances = _Ranges(region, statement), statement.domain.reset_tuple_id()
+    ranges, instances = _DataRanges(region, statement), statement.domain.reset_tuple_id()
     known: _Known = {}
     for each in scop.statements:
         if each is statement:
@@ -50,7 +50,7 @@ def subscript_range(scop: Scop, region: Region, statement: Statement, own: froze
     return min(low for low, _ in every), max(high for _, high in every)
 
 
-class _Ranges:
+class _DataRanges:
     """Follows the statements of the loop that ``statement`` is in."""
 
     def __init__(self, region: Region, statement: Statement) -> None:
@@ -204,8 +204,8 @@ def _combined(operator: str, left: Interval, right: Interval) -> Interval | None
         masks = [each[1] for each in (left, right) if each[0] >= 0]
         return (0, min(masks)) if masks else None
     if operator == "%" and right[0] > 0:
-        most = right[1] - 1
-        return (0 if left[0] >= 0 else -most, most)
+        maximum = right[1] - 1
+        return (0 if left[0] >= 0 else -maximum, maximum)
     if operator in {"/", ">>"} and right[0] == right[1] and left[0] >= 0:
         by = right[0] if operator == "/" else 1 << min(max(right[0], 0), 64)
         return (left[0] // by, left[1] // by) if by > 0 else None

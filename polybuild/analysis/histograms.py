@@ -25,7 +25,6 @@ from polybuild.source.model import Region
 
 _FROM_ZERO = frozenset({"+", "^", "|"})
 """The operators that leave a value as it is where they combine it with zero."""
-_CHARACTER = 8  # bits
 
 
 def find_histograms(scop: Scop, region: Region) -> tuple[Reduction, ...]:
@@ -33,8 +32,8 @@ def find_histograms(scop: Scop, region: Region) -> tuple[Reduction, ...]:
     found = []
     for each in find_scattered_updates(scop, region):
         elements = _elements(each, scop, region)
-        size = elements * (each.type.width // _CHARACTER) if isinstance(each.type, IntegerType) else 0
-        if each.operator in _FROM_ZERO and 0 < size <= effort.HISTOGRAM_BYTES:
+        size = elements * each.type.width if isinstance(each.type, IntegerType) else 0
+        if each.operator in _FROM_ZERO and 0 < size <= effort.HISTOGRAM_BITS:
             found.append(replace(each, elements=elements))
     return tuple(found)
 

@@ -130,7 +130,6 @@ class LoopDirective:
     Without any of these a loop for vectors is ``independent``: no iteration touches what another writes.
     One that is not left to the compiler is written in ``lanes``, where the conditions inside allow it.
     The nodes of the identities ``invariant`` read an element that no iteration writes.
-    ``histograms`` update elements that data choose, of which each thread has its own.
     ``limits`` say from what work on threads pay, ``width`` how many lanes a vector has; 0 leaves that to the
     compiler.
     """
@@ -147,7 +146,11 @@ class LoopDirective:
     lanes: LaneLoop | None = None
     invariant: frozenset[int] = frozenset()
     width: int = 0
-    histograms: tuple[Reduction, ...] = ()
+
+    @property
+    def histograms(self) -> tuple[Accumulator, ...]:
+        """Those of ``accumulators`` that are arrays, of which each thread has its own."""
+        return tuple(each for each in self.accumulators if each.elements)
 
 
 _SELECTIONS = {"min", "max", "fmin", "fmax"}
@@ -188,6 +191,11 @@ class Accumulator:
     def scan(self) -> Scan | None:
         """The loop that looks at its values; None if none does."""
         return self.reductions[0].scan
+
+    @property
+    def elements(self) -> int:
+        """How many elements there are where data choose one of them for each term; 0 if there is but one."""
+        return max(each.elements for each in self.reductions)
 
     @property
     def in_order(self) -> bool:

@@ -127,7 +127,8 @@ class OpenAccumulator:
 class ActiveAccumulators:
     """The accumulators around the code at hand, which are called ``variables`` by their marks.
 
-    ``elements`` are the arrays in which each thread has its own of the nodes of these identities.
+    ``elements`` are the arrays in which each thread has its own of the nodes of these identities. Where
+    ``terms`` are given, nothing but these statements is computed.
     """
 
     def __init__(self, variables: Mapping[Mark, str], scopes: AccumulatorScopes) -> None:
@@ -135,6 +136,7 @@ class ActiveAccumulators:
         self.scopes = scopes
         self.open: Mapping[Mark, OpenAccumulator] = {}
         self.elements: Mapping[int, str] = {}
+        self.terms: frozenset[str] | None = None
 
     def enter(self, *accumulators: OpenAccumulator) -> Mapping[Mark, OpenAccumulator]:
         """Begin what accumulates in ``accumulators``; returns what ``leave`` wants to know."""
@@ -144,7 +146,8 @@ class ActiveAccumulators:
 
     def of(self, directive: LoopDirective) -> list[OpenAccumulator]:
         """Those that the loop of ``directive`` accumulates in."""
-        return [self.open[each.mark] for each in directive.accumulators if each.mark in self.open]
+        one = [each for each in directive.accumulators if not each.elements]
+        return [self.open[each.mark] for each in one if each.mark in self.open]
 
     def in_its_type(self, statement: Statement) -> c_ast.Node:
         """The body of ``statement``, terms converted where it accumulates in a variable of another type.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from pycparser import c_ast
 
@@ -70,6 +71,14 @@ class DirectivePrinter:
     def at(self, mark: Mark | None) -> LoopDirective | None:
         """The directive for the loop under ``mark``, None if there is none."""
         return None if mark is None else self._directives.get(mark)
+
+    @contextmanager
+    def instead(self, mark: Mark | None, directive: LoopDirective) -> Iterator[None]:
+        """``directive`` for the loop under ``mark``, under this."""
+        before = self._directives
+        self._directives = {**before, mark: directive} if mark is not None else before
+        yield
+        self._directives = before
 
     def above(
         self,

@@ -101,8 +101,6 @@ class LoopPrinter:
         self._outline = Outline()
         self._locals = LocalVariables(ast)
         self._lanes: LaneBodyPrinter | None = None
-        self._accumulating: LoopDirective | None = None
-        self._only: frozenset[str] | None = None
 
     @property
     def declared_inside(self) -> frozenset[str]:
@@ -233,9 +231,7 @@ class LoopPrinter:
             if within_block is not None:
                 return within_block
         if directive is not None and directive.parallel and directive.histograms:
-            if not self._accumulators.elements:
-                return self._with_own_elements(node, directive, indent, before)
-            directive = self._accumulating
+            return self._with_own_elements(node, directive, indent, before)
         accumulators = self._accumulators.of(directive) if directive is not None else []
         if directive is not None and any(each.accumulator.scan for each in accumulators) and counts_up(node):
             return self._scanned(node, before, replace(origin, counter=counter), indent)
@@ -298,7 +294,7 @@ class LoopPrinter:
 
     def _in_parts(self, node: isl.AstNode, mark: Mark | None, origin: LoopOrigin, indent: str) -> list[str]:
         """The loop ``node`` below ``mark``, shared by threads in parts that accumulate for themselves."""
-        directive = self._accumulating or self._directives.at(mark)
+        directive = self._directives.at(mark)
         assert directive is not None  # noqa: S101 - who asks has looked
         own, inner = self._own_type(node), indent + _INDENT
         counter = (self.counter_type if own is None else own.name, origin.counter)
@@ -330,7 +326,7 @@ class LoopPrinter:
 
     def _scanned(self, node: isl.AstNode, mark: Mark | None, origin: LoopOrigin, indent: str) -> list[str]:
         """The loop ``node`` below ``mark`` in parts: what their terms come to, and then all that it does."""
-        directive = self._accumulating or self._directives.at(mark)
+        directive = self._directives.at(mark)
         assert directive is not None  # noqa: S101 - who asks has looked
         own, inner = self._own_type(node), indent + _INDENT
         counter = (self.counter_type if own is None else own.name, origin.counter)
@@ -343,11 +339,12 @@ class LoopPrinter:
         lines: list[str] = [*belonging([f"{indent}{each}" for each in parts.declarations()], origin.line)]
         terms = frozenset(name for each in accumulators for name in each.terms)
         for first in (True, False):
-            before, self._only = self._accumulators.enter(*parts.accumulators), terms if first else None
+            before = self._accumulators.enter(*parts.accumulators)
+            self._accumulators.terms = terms if first else None
             with self._in_use.mentioned() as mentioned:
                 body = self._body(node, origin.counter, mark, own, inner + _INDENT)
             self._accumulators.leave(before)
-            self._only = None
+            self._accumulators.terms = None
             heads = self._directives.above(
                 shared, threads, mentioned=mentioned.intersection(self._names.values())
             )
@@ -368,13 +365,11 @@ class LoopPrinter:
         inner, declared = indent + _INDENT, self._names.enter()
         histograms = histograms_of(directive, self._names)
         counter = self._names.declare("element")
-        self._accumulating = accumulating(directive, histograms)
-        self._accumulators.elements = {
-            own: each.variable for each in histograms for one in each.reductions for own in one.own
-        }
+        self._accumulators.elements = {own: each.variable for each in histograms for own in each.nodes}
         lines: list[str] = [f"{inner}{each.declaration()}" for each in histograms]
-        lines += self._for(node, inner, before)
-        self._accumulators.elements, self._accumulating = {}, None
+        with self._directives.instead(before, accumulating(directive, histograms)):
+            lines += self._for(node, inner, before)
+        self._accumulators.elements = {}
         for each in histograms:
             lines += each.combination(counter, self._instances, inner)
         self._names.leave(declared)
@@ -581,7 +576,8 @@ class LoopPrinter:
         if vector is not None:
             return self._tiles.lines(name, indent)
         instance = self._ast.instances[name]
-        if self._only is not None and instance.statement.name not in self._only:
+        terms = self._accumulators.terms
+        if terms is not None and instance.statement.name not in terms:
             return []
         self._outline.statement(instance.statement.name)
         if self._lanes is not None:

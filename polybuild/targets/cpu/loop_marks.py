@@ -47,8 +47,7 @@ class LoopMarker:
             parallel=True,
             schedule=schedule,
             private=_with((), private),
-            accumulators=accumulators,
-            histograms=histograms,
+            accumulators=(*accumulators, *histograms),
         )
         return insert_mark(node, mark)
 

@@ -112,7 +112,8 @@ def _remark(accumulator: Accumulator) -> str:
 
 def _histogram_remarks(mapping: CpuMapping) -> list[str]:
     """What threads have elements of their own of."""
-    every = [each for directive in mapping.directives.values() for each in directive.histograms]
+    found = [each for directive in mapping.directives.values() for each in directive.histograms]
+    every = [each for accumulator in found for each in accumulator.reductions]
     return [
         f"line {each.statement.location.line}: '{each.array.spelling}' is accumulated in parts"
         f" ({each.operator}), {each.elements} elements for each thread"

@@ -86,12 +86,18 @@ class Accumulators:
             found.append(accumulator)
         return node, tuple(found)
 
-    def histograms(self, node: isl.ScheduleNode) -> tuple[Reduction, ...]:
-        """What the first member of a band carries that updates elements which data choose."""
+    def histograms(self, node: isl.ScheduleNode) -> tuple[Accumulator, ...]:
+        """The arrays for what the first member of a band carries that updates elements which data choose.
+
+        No block of the generated code is theirs but the loop itself: their marks are not in the tree.
+        """
         if not self._dependences.reductions:
             return ()
         groups = carried_reductions(node, 0, references(self._scop, node), self._dependences) or ()
-        return tuple(each for group in groups for each in _inside(node, group) if each.elements)
+        every = [_inside(node, each) for each in groups]
+        found = [each for each in every if each[0].elements]
+        mark = Mark(MarkKind.ACCUMULATOR, node.get_schedule_depth())
+        return tuple(Accumulator(mark, each) for each in found)
 
     def _around(self, node: isl.ScheduleNode) -> dict[tuple[str, str], Accumulator]:
         marks = [mark_of(node.ancestor(each)) for each in range(1, node.get_tree_depth() + 1)]

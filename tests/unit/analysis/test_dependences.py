@@ -75,7 +75,7 @@ def test_a_write_that_might_not_happen_hides_nothing(model):
 
 
 def test_live_in_is_what_nothing_in_the_region_wrote_before(model):
-    found = model("for (int i = 1; i < n; i++) a[i] = a[i - 1] + b[i];", TWO).dependences
+    found = model("for (int i = 1; i < n; i++) a[i] = 2 * a[i - 1] + b[i];", TWO).dependences
     expected = "[n] -> { S0[1] -> a[0] : n > 1; S0[i] -> b[i] : 1 <= i < n }"
     assert found.live_in.is_equal(isl.UnionMap(expected)), found.live_in
 
