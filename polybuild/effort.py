@@ -104,6 +104,8 @@ LONG_DECLARATION = 4000
 """Characters from which on a declaration is read without its initialisers."""
 PARSE_REPAIRS = 60
 """How often a function is parsed anew without a construct that is not in the standard."""
+PARSED_CHUNKS = 4096
+"""Declarations and functions of a file that are kept as they were parsed."""
 DETECTED_DEPTH = 4
 """How often a loop that nobody marked, and that is refused, gives way to those inside."""
 INLINED_CALLS = 8

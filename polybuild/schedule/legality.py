@@ -180,7 +180,9 @@ def _check_band(node: isl.ScheduleNode, active: isl.UnionMap, ranges: tuple[_Liv
     if not _check_members(node, partial, active):  # of which none goes back, where all were looked at
         _expect_empty(active.lex_gt_at_multi_union_pw_aff(partial), "a band reverses a dependence")
     remaining = tuple(_order_in_band(partial, each) for each in ranges)
-    _check(node.child(0), active.eq_at_multi_union_pw_aff(partial), remaining)
+    if not all(map(node.band_member_get_coincident, range(node.band_n_member()))):
+        active = active.eq_at_multi_union_pw_aff(partial)  # coincident members were found to order nothing
+    _check(node.child(0), active, remaining)
 
 
 def _unconditional(partial: isl.MultiUnionPwAff) -> isl.MultiUnionPwAff:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from pycparser import c_ast
@@ -12,7 +13,7 @@ from pycparser.c_parser import CParser, ParseError
 
 from polybuild.c.dialects import UNKNOWN_TAG, built_in_typedefs, changes_types, lower_dialect
 from polybuild.c.tokens import identifiers
-from polybuild.effort import PARSE_REPAIRS
+from polybuild.effort import PARSE_REPAIRS, PARSED_CHUNKS
 from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex, declared_names, without_tables
 from polybuild.source.compiler_hints import without_hints
@@ -97,14 +98,33 @@ def parse_function(
     OpenMP that say something of variables.
     Every node's coordinate is a file and line of the user's. Raises FunctionSyntaxError.
     """
+    declarations: list[Declared] = []
+    types: set[str] = set()
+    function: c_ast.FuncDef | None = None
     units = _units(chunks, lines, number, pragmas, mentioned)
+    for unit in units:
+        nodes = _parsed(unit, frozenset(types & identifiers(unit.text)))
+        types.update(node.name for node in nodes if isinstance(node, c_ast.Typedef))
+        declarations += [Declared(node, unit.unknown) for node in nodes]
+        function = next((node for node in nodes if isinstance(node, c_ast.FuncDef)), function)
+    if function is None:
+        raise FunctionSyntaxError("this is not a function definition", units[-1].locations[0])
+    return ParsedFunction(function, tuple(each for each in declarations if each.node is not function))
+
+
+@functools.lru_cache(maxsize=PARSED_CHUNKS)  # functions of a file have most of what they need in common
+def _parsed(unit: _Unit, types: frozenset[str]) -> tuple[c_ast.Node, ...]:
+    """The nodes of ``unit``, in whose text ``types`` are names of types that were declared before.
+
+    Which types they are does not matter to the parser. Raises FunctionSyntaxError if it is the function.
+    """
+    before = "".join(f"typedef int {name};" for name in sorted(types))
     for _ in range(PARSE_REPAIRS):
         parser = CParser(lexer=_TrackingLexer)
-        text = "\n".join(unit.text for unit in units)
         try:
-            tree = parser.parse(text, _UNPLACED)
+            tree = parser.parse(f"{before}\n{unit.text}", _UNPLACED)
         except RecursionError:
-            raise FunctionSyntaxError("the function is nested too deeply", units[-1].locations[0]) from None
+            raise FunctionSyntaxError("the function is nested too deeply", unit.locations[0]) from None
         # The parser also fails with these on input it does not foresee.
         except (
             ParseError,
@@ -115,10 +135,10 @@ def parse_function(
             TypeError,
             ValueError,
         ) as error:
-            units = _repaired(units, error, parser.clex.last)
+            unit = _repaired(unit, error, parser.clex.last)
             continue
-        return _result(tree, units)
-    raise FunctionSyntaxError("the declarations the function needs cannot be read", units[-1].locations[0])
+        return tuple(_placed(node, unit) for node in tree.ext[len(types) :])
+    raise FunctionSyntaxError("the declarations the function needs cannot be read", unit.locations[0])
 
 
 def _units(
@@ -147,7 +167,8 @@ def _units(
             raw = without_tables(raw) if chunk.body is None else f"{raw};"
         words |= identifiers(raw)
         unknown = not essential and changes_types(raw)
-        units.append(_Unit(lower_dialect(raw, typedefs), locations, essential, frozenset(typedefs), unknown))
+        names = frozenset(typedefs if essential else ())
+        units.append(_Unit(lower_dialect(raw, typedefs), locations, essential, names, unknown))
     start = lines.user_location(lines.presumed_at(chunks.chunks[number].start))
     known = [_Unit(typedef, (start,)) for name, typedef in built_in_typedefs(words) if name not in typedefs]
     return known + units
@@ -173,37 +194,25 @@ def _extract(
     return "\n".join(texts), tuple(locations)
 
 
-def _repaired(units: list[_Unit], error: Exception, last: tuple[int, int, str]) -> list[_Unit]:
-    """``units`` without what caused ``error``; raises FunctionSyntaxError if that is the function."""
+def _repaired(unit: _Unit, error: Exception, last: tuple[int, int, str]) -> _Unit:
+    """``unit`` without what caused ``error``; raises FunctionSyntaxError if that is the function."""
     match = _PARSE_ERROR.fullmatch(str(error)) if isinstance(error, ParseError) else None
     line, column, token = last  # the parser may have looked one token further than it understood
     if match:
         line, column, token = int(match[1]), int(match[2]), match[3].removeprefix("before: ")
-    index, line = _unit_at(units, line)
-    unit = units[index]
+    line = min(max(line - 1, 1), len(unit.locations))  # the parser has a line before them
     if not unit.essential:
-        repaired = replace(unit, text=_stand_in(unit.text))
-        if repaired.text == unit.text:
-            return units[:index] + units[index + 1 :]
-        return [*units[:index], repaired, *units[index + 1 :]]
+        text = _stand_in(unit.text)
+        return replace(unit, text="" if text == unit.text else text)
     try:
         text = without_unsupported_statement(unit.text, line, column, unit.typedefs)
     except Unreadable as failure:
-        location = unit.locations[min(line, len(unit.locations)) - 1]
+        location = unit.locations[line - 1]
         if failure.construct:
             what = f"{failure.construct} is not modelled"
             raise FunctionSyntaxError(what, location, token, column, hint=failure.hint) from None
         raise FunctionSyntaxError(f"syntax error near '{token}'", location, token, column) from None
-    return [*units[:index], replace(unit, text=text), *units[index + 1 :]]
-
-
-def _unit_at(units: list[_Unit], line: int) -> tuple[int, int]:
-    """The unit that holds a line of the joined text, and the line's number in it."""
-    for index, unit in enumerate(units):
-        if line <= len(unit.locations):
-            return index, line
-        line -= len(unit.locations)
-    return len(units) - 1, len(units[-1].locations)
+    return replace(unit, text=text)
 
 
 def _stand_in(text: str) -> str:
@@ -213,30 +222,20 @@ def _stand_in(text: str) -> str:
     return typedefs + "\n" * text.count("\n")
 
 
-def _result(tree: c_ast.FileAST, units: list[_Unit]) -> ParsedFunction:
-    locations = [location for unit in units for location in unit.locations]
-    unknown = [unit.unknown for unit in units for _ in unit.locations]
-    declarations: list[Declared] = []
-    function: c_ast.FuncDef | None = None
-    for node in tree.ext:
-        first = node.coord.line if node.coord is not None else 1
-        declarations.append(Declared(node, unknown[first - 1]))
-        _place_nodes(node, locations)
-        if isinstance(node, c_ast.FuncDef):
-            function = without_hints(with_prototype(node))
-    if function is None:
-        raise FunctionSyntaxError("this is not a function definition", units[-1].locations[0])
-    return ParsedFunction(function, tuple(declarations[:-1]))
+def _placed(node: c_ast.Node, unit: _Unit) -> c_ast.Node:
+    """``node`` of ``unit`` with the user's places, as standard C has it."""
+    _place_nodes(node, unit.locations)
+    return without_hints(with_prototype(node)) if isinstance(node, c_ast.FuncDef) else node
 
 
-def _place_nodes(root: c_ast.Node, locations: list[PresumedLocation]) -> None:
-    """Turn line numbers of the parser's input into the user's files and lines."""
+def _place_nodes(root: c_ast.Node, locations: Sequence[PresumedLocation]) -> None:
+    """Turn line numbers of the parser's input, whose first line is ours, into the user's files and lines."""
     pending = [root]
     while pending:
         node = pending.pop()
         coord = node.coord
         if coord is not None and coord.file == _UNPLACED:
-            location = locations[min(coord.line, len(locations)) - 1]
+            location = locations[min(coord.line - 1, len(locations)) - 1]
             coord.file, coord.line = location.file, location.line
         if (
             isinstance(node, c_ast.FuncCall)

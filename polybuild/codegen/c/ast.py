@@ -234,7 +234,12 @@ def instance_at(
         for dim in range(element.dim(isl.dim_type.out)):
             value = element.get_pw_aff(dim).coalesce()
             if value not in subscripts:
-                subscripts[value] = build.expr_from_pw_aff(value.pullback_pw_multi_aff(to_instance))
+                at = (
+                    value.pullback_pw_multi_aff(to_instance)
+                    if moved is None
+                    else value.pullback_multi_aff(moved)
+                )
+                subscripts[value] = build.expr_from_pw_aff(at)
             indices = indices.add(subscripts[value])
         return isl.AstExpr.from_id(element.get_tuple_id(isl.dim_type.out)).access(indices)
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import pytest
 from pycparser import c_ast
+from pycparser.c_parser import CParser
 from reading import Reader, codes, function, region, rejected
 
 from polybuild.diagnostics import Location
+from polybuild.source import parse as parsing
 from polybuild.source.reader import read_source
 
 LOOP = "for (int i = 0; i < n; i++) a[i] = 1;"
@@ -324,3 +326,38 @@ def test_digraphs(read: Reader) -> None:
     text = f"void f(int n, double *a) <%\n%:pragma scop\n{LOOP}\n%:pragma endscop\n%>\n"
     source = read(text)
     assert len(source.regions) == 1
+
+
+def test_declarations_are_parsed_once_for_all_functions(
+    read: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+    parse = CParser.parse
+
+    def counted(parser: CParser, text: str, name: str) -> object:
+        texts.append(text)
+        return parse(parser, text, name)
+
+    monkeypatch.setattr(CParser, "parse", counted)
+    parsing._parsed.cache_clear()
+    loop = "#pragma scop\nfor (int i = 0; i < p->n; i++) p->x[i] = half(p->x[i]);\n#pragma endscop\n"
+    source = read(
+        "typedef double number;\nstruct points { int n; number x[9]; };\n"
+        "static number half(number x) { return x / 2; }\n"
+        + "".join(f"void f{each}(struct points *p) {{\n{loop}}}\n" for each in range(3))
+    )
+    assert [len(region(source, index).callees) for index in range(3)] == [1, 1, 1]
+    assert sum("struct points {" in each for each in texts) == 1
+    assert sum("return x / 2" in each for each in texts) == 1
+
+
+def test_names_of_types_are_those_declared_before(read: Reader) -> None:
+    """A product for the parser, unless ``t`` is a type: each declaration is parsed by itself."""
+    source = read(
+        "typedef int t;\nvoid f(int *a) {\n#pragma scop\nfor (int i = 0; i < 9; i++) { t *p = a; p[i] = (t)i; }\n"
+        "#pragma endscop\n}\nvoid g(int *a, int t, int p) {\n#pragma scop\n"
+        "for (int i = 0; i < 9; i++) a[i] = t * p;\n#pragma endscop\n}\n"
+    )
+    assert codes(source) == ["ok", "ok"]
+    body = region(source, 1).statements[0].stmt
+    assert isinstance(body.rvalue, c_ast.BinaryOp)
