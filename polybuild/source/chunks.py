@@ -173,6 +173,7 @@ class ChunkIndex:
         self.chunks = cut(text)
         self._starts = [chunk.start for chunk in self.chunks]
         self._declared: dict[int, set[str]] = {}
+        self._mentions: dict[int, set[str]] = {}
         self._with_word: dict[str, list[int]] = {}
         for number, chunk in enumerate(self.chunks):
             end = chunk.end if chunk.body is None else chunk.body
@@ -189,6 +190,12 @@ class ChunkIndex:
                 names = set(_CALL_LIKE.findall(self.text, chunk.start, chunk.body)) - KEYWORDS
             self._declared[number] = names
         return self._declared[number]
+
+    def _mentioned(self, number: int) -> set[str]:
+        """The names that what a chunk declares asks for."""
+        if number not in self._mentions:
+            self._mentions[number] = identifiers(without_attributes(self.head(number)))
+        return self._mentions[number]
 
     def at(self, offset: int) -> int | None:
         """The number of the chunk that contains ``offset``, None between chunks."""
@@ -226,7 +233,7 @@ class ChunkIndex:
             for number in self._with_word.get(name, ()):
                 if number < function and number not in needed and name in self._names(number):
                     needed.add(number)
-                    pending |= identifiers(without_attributes(self.head(number))) - seen
+                    pending |= self._mentioned(number) - seen
         return sorted(needed)
 
 

@@ -103,7 +103,7 @@ def parse_function(
     function: c_ast.FuncDef | None = None
     units = _units(chunks, lines, number, pragmas, mentioned)
     for unit in units:
-        nodes = _parsed(unit, frozenset(types & identifiers(unit.text)))
+        nodes = _parsed(unit, _words(unit.text) & types)
         types.update(node.name for node in nodes if isinstance(node, c_ast.Typedef))
         declarations += [Declared(node, unit.unknown) for node in nodes]
         function = next((node for node in nodes if isinstance(node, c_ast.FuncDef)), function)
@@ -165,13 +165,22 @@ def _units(
         raw, locations = _extract(lines, chunk.start, end, pragmas if essential else {})
         if not essential:
             raw = without_tables(raw) if chunk.body is None else f"{raw};"
-        words |= identifiers(raw)
+        words |= _words(raw)
         unknown = not essential and changes_types(raw)
         names = frozenset(typedefs if essential else ())
-        units.append(_Unit(lower_dialect(raw, typedefs), locations, essential, names, unknown))
+        text = _lowered(raw, _words(raw) & typedefs)
+        units.append(_Unit(text, locations, essential, names, unknown))
     start = lines.user_location(lines.presumed_at(chunks.chunks[number].start))
     known = [_Unit(typedef, (start,)) for name, typedef in built_in_typedefs(words) if name not in typedefs]
     return known + units
+
+
+_lowered = functools.lru_cache(maxsize=PARSED_CHUNKS)(lower_dialect)
+
+
+@functools.lru_cache(maxsize=PARSED_CHUNKS)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(identifiers(text))
 
 
 def _extract(
