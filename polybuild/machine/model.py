@@ -58,7 +58,6 @@ class Vectors:
     near: float = _figure(0.6, Unit.RATIO, "the same where small elements are sorted out of whole vectors")
     strided: float = _figure(1.5, Unit.RATIO, "the same where elements lie apart")
     sorted_bytes: int = _figure(4, Unit.BYTES, "how far elements lie apart, at most, to be sorted out")
-    sorted_reads: int = _figure(16, Unit.BYTES, "the same of those that are loaded alone")
 
 
 SEPARATE = 2

@@ -17,6 +17,7 @@ from polybuild.scop.assumptions import Assumptions, Violation
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts, Key
 from polybuild.scop.expressions import Expressions
 from polybuild.scop.facts import Facts
+from polybuild.scop.interleaving import interleaving_of
 from polybuild.scop.model import Array, Provenance
 from polybuild.scop.parameters import IslNames
 from polybuild.scop.program_point import ProgramPoint
@@ -129,13 +130,13 @@ class Arrays:
                 target=reference.target,
                 address_taken=variable.address_taken,
                 followed=reference.followed,
+                interleaving=interleaving_of(reference),
             ),
             location=variable.location,
             local=variable.local,
             declared=variable.declaration if variable.local else None,
             suffixes=(*reference.suffixes[:base], *[""] * len(inner), *reference.suffixes[base:]),
             flat=len(inner) + 1,
-            interleaving=reference.interleaving,
         )
 
     def _other_names(self) -> set[str]:

@@ -50,6 +50,14 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Interleaving:
+    """What a member is of structures that have ``count`` such numbers and nothing else: that at ``place``."""
+
+    count: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
 class Provenance:
     """Where the elements of an array live, and what may overlap them.
 
@@ -57,7 +65,8 @@ class Provenance:
     parameters, pointers), ``restrict`` if the program promised otherwise. ``target`` names
     the pointer that leads to it; two arrays with one are two members. ``followed`` has after how many
     subscripts a pointer is followed that is an element itself (once after the first of ``double **a``):
-    these lead to rows, which the model takes to be apart.
+    these lead to rows, which the model takes to be apart. ``interleaving`` is given where the elements are
+    members of structures that have numbers of one type alone.
     """
 
     storage: StorageClass
@@ -66,19 +75,12 @@ class Provenance:
     target: str = ""
     address_taken: bool = False
     followed: tuple[int, ...] = ()
+    interleaving: Interleaving | None = None
 
     @property
     def is_reachable(self) -> bool:
         """Whether a pointer from elsewhere can point to the elements."""
         return self.address_taken or self.storage.is_static
-
-
-@dataclass(frozen=True, slots=True)
-class Interleaving:
-    """What a member is of structures that have ``count`` such numbers and nothing else: that at ``place``."""
-
-    count: int
-    place: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,6 @@ class Array:
     Extents are as declared; C does not bind a function's array parameter to its outermost one.
     Of one that polybuild added ``copied`` names the array whose elements it holds, ``expanded`` the
     private variable that it has many values of; else they are empty.
-    ``interleaving`` is given where the last subscript is one of structures that are alike all over.
     The first ``flat`` dimensions (of a row, where there are ``row_subscripts``) are a view: C reaches
     them by one subscript, row-major in the extents of all but the first of them.
     """
@@ -112,7 +113,6 @@ class Array:
     flat: int = 1
     copied: str = ""
     expanded: str = ""
-    interleaving: Interleaving | None = None
 
     @property
     def source_name(self) -> str:

@@ -12,7 +12,6 @@ from polybuild.c.syntax_tree import location
 from polybuild.c.typing import field_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable
-from polybuild.scop.model import Interleaving
 from polybuild.values import dataclass
 
 
@@ -24,8 +23,7 @@ class LvalueReference:
     subscript the member accesses that follow it. ``extents`` are C expressions,
     None where C knows none. ``target`` names the last pointer on the way, empty if there is none.
     Of a pointer, ``offset`` is how many elements past the object it points. ``followed`` has after how
-    many subscripts a pointer that is an element itself is followed. ``interleaving`` says what a member is of
-    structures that have numbers of one type alone.
+    many subscripts a pointer that is an element itself is followed.
     """
 
     variable: Variable
@@ -40,7 +38,6 @@ class LvalueReference:
     target: str = ""
     offset: c_ast.Node | None = None
     followed: tuple[int, ...] = ()
-    interleaving: Interleaving | None = None
 
     @property
     def path(self) -> str:
@@ -257,7 +254,6 @@ def _subscripted(
         restrict=restrict,
         target=target,
         followed=followed,
-        interleaving=None,
     )
 
 
@@ -307,9 +303,8 @@ def _member(base: LvalueReference, node: c_ast.StructRef) -> LvalueReference:
         raise Unsupported("bit-field", f"'{name}' is a bit-field", location(node), _OF_BITS)
     if found.volatile:
         raise Unsupported("volatile", f"the member '{name}' is volatile", location(node), "")
-    suffixes, interleaving = base.suffixes, None
+    suffixes = base.suffixes
     if suffixes:
-        interleaving = None if suffixes[-1] else _interleaving(record, found)
         suffixes = (*suffixes[:-1], f"{suffixes[-1]}.{name}")
     return dataclasses.replace(
         base,
@@ -317,13 +312,4 @@ def _member(base: LvalueReference, node: c_ast.StructRef) -> LvalueReference:
         type=found.type,
         expression=base.expression if base.subscripts else node,
         suffixes=suffixes,
-        interleaving=interleaving,
     )
-
-
-def _interleaving(record: types.RecordType, member: types.Field) -> Interleaving | None:
-    """How ``member`` stands in an array of ``record``, None unless all members are numbers of its type."""
-    fields = record.fields or ()
-    if not isinstance(member.type, types.FloatingType) or any(each.type != member.type for each in fields):
-        return None
-    return Interleaving(len(fields), [each.name for each in fields].index(member.name))

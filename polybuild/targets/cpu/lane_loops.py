@@ -22,6 +22,7 @@ from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.targets.cpu.cost.core import farthest_read
 from polybuild.targets.cpu.lane_bodies import LaneTyping
 from polybuild.targets.cpu.lane_packing import find_packed_rows
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
@@ -152,11 +153,12 @@ def _interleaved(reference: Reference, machine: Machine) -> Interleaved | None:
     array, step = reference.access.array, reference.distance(0)
     if step is None or step <= 1 or not isinstance(array.element, FloatingType):
         return None
-    if step * array.element.size > machine.vector.sorted_reads:
+    if step * array.element.size > farthest_read(machine):
         return None
-    if array.interleaving is None:
+    members = array.provenance.interleaving
+    if members is None:
         return Interleaved(step, None)
-    return Interleaved(step, array.interleaving.place) if step == array.interleaving.count else None
+    return Interleaved(step, members.place) if step == members.count else None
 
 
 def _twins(statement: Statement, access: Access) -> Iterator[Access]:

@@ -55,7 +55,7 @@ class Reference:
             return None
         if not any(self.access.array.suffixes[-1:]):
             return last
-        interleaving = self.access.array.interleaving
+        interleaving = self.access.array.provenance.interleaving
         return last * interleaving.count if interleaving is not None else None
 
     def extent(self, sizes: tuple[int, ...]) -> tuple[int, ...]:

@@ -125,6 +125,11 @@ def _reuse(reference: Reference, body: Body, loop: NestLoop, trips: Sequence[flo
     return math.prod(trips[each.dim] for each in inside if reference.stride(each.dim) is Stride.NONE)
 
 
+def farthest_read(machine: Machine) -> int:
+    """How many bytes apart elements are, at most, that are sorted out of whole vectors when loaded."""
+    return machine.memory.line // 4
+
+
 def _strided(reference: Reference, loop: NestLoop, lanes: int, machine: Machine) -> float:
     """To access an element where those of lanes are apart: sorted out of whole vectors if they are near.
 
@@ -136,7 +141,7 @@ def _strided(reference: Reference, loop: NestLoop, lanes: int, machine: Machine)
     if distance is None or not (reads or loop.simd):
         return one_by_one
     step = abs(distance)
-    farthest = machine.vector.sorted_reads if reads else machine.vector.sorted_bytes
+    farthest = farthest_read(machine) if reads else machine.vector.sorted_bytes
     whole = step * element_size(reference) <= farthest
     return 2.0 * step * machine.arithmetic.access / lanes if whole else one_by_one
 
