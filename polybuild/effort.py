@@ -31,6 +31,8 @@ OVERLAP_OPERATIONS = 4_000_000
 """For stages in tiles that overlap."""
 COMPARISON_OPERATIONS = 3_000_000
 """For the costs of a region's versions, and for each of the limits that follow from them."""
+CROSSING_OPERATIONS = 1_000_000
+"""For the size from which on threads gain within a sequential loop."""
 PREDICTION_OPERATIONS = 1_000_000
 """For telling those costs in the report."""
 PLAN_OPERATIONS = 20_000_000

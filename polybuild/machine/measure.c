@@ -117,6 +117,20 @@ static void meet(long times, void *data) {
   }
 }
 
+enum { TRADED = 256, APART = 8256 / sizeof(long) }; /* lines, and how far apart, so that nothing foresees them */
+
+/* Two threads take turns to write the same lines, each of which says where the next one is. */
+static void trade(long times, void *data) {
+  long *lines = data;
+#pragma omp parallel num_threads(2)
+  for (long t = 0; t < times; t++) {
+    if (t % 2 == omp_get_thread_num())
+      for (long at = 0; at < TRADED * APART; at = lines[at])
+        lines[at + 1] += 1;
+#pragma omp barrier
+  }
+}
+
 enum { NUMBERS = 512 };
 
 static void load(long times, void *data) {
@@ -235,6 +249,11 @@ int main(int count, char **words) {
   printf("threads.start %.3g\n", best(start_threads, counts));
   printf("threads.enter %.3g\n", best(start_one, counts));
   printf("threads.barrier %.3g\n", best(meet, NULL));
+  static long lines[TRADED * APART];
+  for (int at = 0; at < TRADED * APART; at += APART)
+    lines[at] = at + APART;
+  if (omp_get_num_procs() > 1)
+    printf("threads.transfer %.3g\n", best(trade, lines) / TRADED);
   static long longs[NUMBERS];
   double numbers[NUMBERS];
   for (int i = 0; i < NUMBERS; i++)

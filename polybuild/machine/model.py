@@ -117,6 +117,7 @@ class Threads:
     sibling_gain: float = _figure(1.2, Unit.RATIO, "work of a core with all its threads over that with one")
     start: float = _figure(4000.0, Unit.NANOSECONDS, "to start and end a parallel loop on all of them")
     enter: float = _figure(300.0, Unit.NANOSECONDS, "to start and end a parallel loop on one thread")
+    transfer: float = _figure(60.0, Unit.NANOSECONDS, "until a line comes from the core that wrote it")
     barrier: float = _figure(1000.0, Unit.NANOSECONDS, "for all of them to wait for each other")
     work: float = _figure(5.0, Unit.RATIO, "work of a parallel loop over the time to start it, at least")
     front_work: float = _figure(5.0, Unit.RATIO, "the same of a wavefront, over that of other loops")

@@ -64,7 +64,17 @@ def test_measuring(run, tmp_path):
     found = tomllib.loads(done.stdout)
     assert (tmp_path / "cache" / "machine.toml").read_text() == done.stdout
     measured = [line.partition(" ")[0] for line in done.stdout.splitlines() if "(measured)" in line]
-    wanted = {"bandwidth", "all_cores", "start", "barrier", "operation", "divide", "root", "gather"}
+    wanted = {
+        "bandwidth",
+        "all_cores",
+        "start",
+        "barrier",
+        "transfer",
+        "operation",
+        "divide",
+        "root",
+        "gather",
+    }
     assert wanted <= {*measured}
     # many operations begin before the result of the first is there
     assert float(found["arithmetic"]["operation"].split()[0]) < 1.0

@@ -13,7 +13,7 @@ from polybuild.codegen.file.line_numbers import ONE_LINE
 from polybuild.codegen.file.parts import PARTS, PARTS_DEFINITION
 from polybuild.codegen.file.pointer_rows import DEFINITION as DEFINITION_OF_ROWS
 from polybuild.codegen.file.pointer_rows import ROWS
-from polybuild.codegen.file.team import DEFINITION, DEFINITION_FOR, TEAM, TEAM_FOR
+from polybuild.codegen.file.team import APART, DEFINITION, DEFINITION_FOR, TEAM, TEAM_FOR
 from polybuild.codegen.file.vector_types import VectorType
 from polybuild.values import dataclass
 
@@ -34,16 +34,19 @@ _COMBINATIONS = {
     "polybuild_fmax": "omp_in > omp_out || omp_out != omp_out ? omp_in : omp_out",
 }
 
-# coverage is not asked for lines that no file has
+# Coverage is not asked for lines that no file has. What stands apart is not copied into its callers:
+# with a long function in their midst compilers have fewer registers for loops.
 _HELPER = f"""\
 #ifndef {HELPER}
 #ifdef __has_attribute
 #if __has_attribute(no_profile_instrument_function)
 #define {HELPER} static inline __attribute__((no_profile_instrument_function))
+#define {APART} static __attribute__((noinline, unused, no_profile_instrument_function))
 #endif
 #endif
 #ifndef {HELPER}
 #define {HELPER} static inline
+#define {APART} static __attribute__((noinline, unused))
 #endif
 #endif
 """

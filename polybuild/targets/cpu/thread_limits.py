@@ -10,13 +10,15 @@ from functools import partial
 import islpy as isl
 
 from polybuild.analysis.trip_counts import trip_counts
+from polybuild.effort import CROSSING_OPERATIONS
 from polybuild.machine.model import Machine
+from polybuild.poly.budget import found_within
 from polybuild.poly.relations import maps_of, natural_key, sets_of
 from polybuild.poly.trees import descendants, mark_of
 from polybuild.scop.model import Scop
 from polybuild.targets.cost import CostFunction
-from polybuild.targets.cpu.cost.crossover import readable
-from polybuild.targets.cpu.cost.parameters import instances_at, parameters_at, smaller_sizes
+from polybuild.targets.cpu.cost.crossover import readable, threads_from
+from polybuild.targets.cpu.cost.parameters import instances_at, larger_sizes, parameters_at, smaller_sizes
 from polybuild.targets.cpu.cost.versions import VersionCosts
 from polybuild.targets.cpu.estimate import instance_time, values_at_one_place
 from polybuild.targets.cpu.mapping import CpuMapping
@@ -39,12 +41,13 @@ def limit_threads(
         for statement, trips in zip(scop.statements, trip_counts(scop), strict=True)
     }
     before: Mapping[str, float] = {each.name: instance_time(each, machine) for each in scop.statements}
-    cost = _costs(scop, mapping, machine, before)
+    cost, sizes = _costs(scop, mapping, machine, before), list[Mapping[str, int]]()
     if predicted is not None and _is_counted(scop, counts):
         sizes = list(smaller_sizes(scop.context, predicted.usual))
         enough = machine.threads.work * machine.threads.start
         find = partial(_as_predicted, counts=counts, context=scop.context, sizes=sizes, enough=enough)
         cost, before = find(cost, predicted.chosen.one_thread), find(before, predicted.original)
+        sizes = [*larger_sizes(scop), *sizes]
     directives = dict(mapping.directives)
     for node in descendants(mapping.schedule.get_root()):
         mark = mark_of(node)
@@ -53,7 +56,11 @@ def limit_threads(
         work = _work(node, counts)
         if work:
             new, old = (max(each[name] for name in work) for each in (cost, before))
-            directives[mark] = _limited(directives[mark], work, new, old, machine)
+            limited = _limited(directives[mark], work, new, old, machine)
+            if predicted is not None and sizes and limited.depth:
+                gaining = partial(threads_from, tuple(work.values()), scop.context, predicted, sizes)
+                limited = _at_least(limited, found_within(CROSSING_OPERATIONS, gaining) or 0)
+            directives[mark] = limited
     return replace(mapping, directives=directives)
 
 
@@ -85,6 +92,12 @@ def _launches(directive: LoopDirective) -> int:
     They start twice for a scan, and each pass brings half of what one would.
     """
     return 4 if any(each.scan is not None for each in directive.accumulators) else 1
+
+
+def _at_least(directive: LoopDirective, minimum: int) -> LoopDirective:
+    """``directive`` where threads are started for no less work than ``minimum``."""
+    limits = directive.limits
+    return replace(directive, limits=replace(limits, minimum=max(limits.minimum, minimum)))
 
 
 def _is_counted(scop: Scop, counts: Counts) -> bool:

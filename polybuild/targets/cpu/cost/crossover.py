@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polybuild.effort import CERTAIN_GAIN
 from polybuild.scop.model import Statement
 from polybuild.targets.cpu.cost.grids import Counts, walk_of
 from polybuild.targets.cpu.cost.parameters import instances_at, parameters_at, smaller_sizes
@@ -70,6 +71,29 @@ def threads_gain(statements: Sequence[Statement], context: isl.Set, predicted: V
     if context.dim(isl.dim_type.param) or not walk_of(statements).returns:
         return True
     return predicted.gains_on_threads_at(predicted.usual)
+
+
+def threads_from(
+    work: Sequence[Sequence[isl.PwAff]],
+    context: isl.Set,
+    predicted: VersionCosts,
+    sizes: Sequence[Mapping[str, int]],
+) -> int:
+    """How many instances of ``work`` a loop in a sequential one has from where all threads gain; 0 if always.
+
+    The ``sizes`` of the region become smaller; if threads gain at none of them, it is more than at the first.
+    """
+    alone, together = predicted.runs_alone, predicted.chosen.all_threads
+
+    def gains(values: Mapping[str, int]) -> bool:
+        return alone.at(values).total > CERTAIN_GAIN * together.at(values).total
+
+    distinct = _distinct(work)  # as generated code counts
+    found = _crossing(distinct, sizes, context, gains)
+    if found.gaining and not gains(sizes[0]):
+        point = parameters_at(context, sizes[0])
+        return readable(2 * sum(instances_at(trips, point) for trips in distinct))
+    return readable(math.sqrt(found.losing * found.gaining)) if found.gaining else 0
 
 
 def gains_from(

@@ -12,6 +12,7 @@ from polybuild.machine.model import SEPARATE, Machine
 from polybuild.scop.model import Scop
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.cost.core import Body, cost_on_core
+from polybuild.targets.cpu.cost.exchange import time_of_exchange
 from polybuild.targets.cpu.cost.extents import Extents, about_count, extents_at
 from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
 from polybuild.targets.cpu.cost.operations import operations_of, operations_of_copy
@@ -158,7 +159,10 @@ class LoopCost:
             starts = max(starts, _starts(around, trips) if self.parallel else 0.0)
         gain = alone / shared if shared else 1.0
         moved = self._moved(traffic, nest, gain)
-        return (cost + moved).overlapping() + Cost(threads=starts * self.machine.threads.start)
+        together = starts * self.machine.threads.start
+        if starts:
+            together += time_of_exchange(nest, traffic, self.machine)
+        return (cost + moved).overlapping() + Cost(threads=together)
 
     def _moved(self, traffic: Traffic, nest: Nest, gain: float) -> Cost:
         """What it takes to bring data to the cores, of which the work of ``gain`` runs at once."""

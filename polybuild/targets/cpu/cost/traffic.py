@@ -98,6 +98,14 @@ class Traffic:
     def _trips(self, loop: NestLoop) -> float:
         return max((self.extents[id(leaf)].trips[loop.dim] for leaf in self._leaves(loop)), default=0.0)
 
+    def _runs(self, loop: NestLoop, depth: int) -> float:
+        """How often the body of ``loop``, which is at ``depth``, runs for one run of it."""
+        inside = [self.extents[id(leaf)] for leaf in self._leaves(loop)]
+        return max(
+            (instances_inside(each, depth) / instances_inside(each, depth + 1) for each in inside),
+            default=0.0,
+        )
+
     def _leaves(self, nest: Nest) -> tuple[NestLeaf, ...]:
         """The leaves of ``nest``."""
         if id(nest) not in self.inside:
@@ -108,10 +116,14 @@ class Traffic:
         """Bytes of the units that ``nest`` touches, and those that move: what is written goes both ways."""
         key = id(nest), unit, depth
         if key not in self.found:
-            self.found[key] = self._new_footprint(nest, unit, depth)
+            boxed = self._boxed_footprint(nest, unit, depth)
+            if isinstance(nest, NestLoop):  # boxes around diagonals hold far more than these do
+                runs, body = self._runs(nest, depth), self._footprint(nest.body, unit, depth + 1)
+                boxed = min(boxed[0], runs * body[0]), min(boxed[1], runs * body[1])
+            self.found[key] = boxed
         return self.found[key]
 
-    def _new_footprint(self, nest: Nest, unit: int, depth: int) -> tuple[float, float]:
+    def _boxed_footprint(self, nest: Nest, unit: int, depth: int) -> tuple[float, float]:
         bytes_of: dict[tuple[str, _Matrix], float] = {}
         written: set[str] = set()
         for leaf in self._leaves(nest):
@@ -136,12 +148,15 @@ class Traffic:
         back = sum(size for name, size in touched.items() if name in written)
         return sum(touched.values()), sum(touched.values()) + back
 
-    def _bytes(self, reference: Reference, box: tuple[float, ...], unit: int) -> float:
-        """Bytes of the units that ``reference`` touches while counters take what ``box`` says."""
+    def rows_of(self, reference: Reference, box: tuple[float, ...], unit: int) -> tuple[float, float]:
+        """Rows that ``reference`` touches while counters take what ``box`` says, and bytes of their units."""
         key = id(reference), box
         if key not in self.boxes:
             self.boxes[key] = _rows(reference, box)
-        return self.boxes[key].bytes(unit)
+        return self.boxes[key].rows, self.boxes[key].bytes(unit)
+
+    def _bytes(self, reference: Reference, box: tuple[float, ...], unit: int) -> float:
+        return self.rows_of(reference, box, unit)[1]
 
     def _arrays(self, unit: int) -> Mapping[str, float]:
         """The bytes of each array: what one of its references touches in all, at most."""
@@ -154,6 +169,16 @@ class Traffic:
                     found[name] = max(found.get(name, 0.0), size)
             self.wholes[unit] = found
         return self.wholes[unit]
+
+
+def instances_inside(extents: Extents, depth: int) -> float:
+    """Instances in an iteration of each of the first ``depth`` loops: diagonals are longest in the middle."""
+    if depth == 0:
+        return extents.count
+    found = 1.0
+    for trips, box in zip(reversed(extents.trips[depth:]), reversed(extents.boxes[depth:-1]), strict=True):
+        found = min(trips * found, max(1.0, math.prod(box)))
+    return found
 
 
 def _is_packed(nest: Nest) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from contexts import context_of
 
-from polybuild.machine.model import Machine
+from polybuild.machine.model import Machine, Origin
 from polybuild.poly.relations import parameter_set
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.cpu.cost.compare import cost_of_mapping
 from polybuild.targets.cpu.cost.versions import CandidateCost, VersionCosts
 from polybuild.targets.cpu.thread_limits import limit_threads
 
@@ -115,3 +116,53 @@ def test_a_loop_in_others_has_the_work_of_one_time(limits):
 def test_the_work_of_wavefronts_is_not_known(limits):
     (directive,) = limits(SWEEPS, tile_sizes=(32, 32, 32))
     assert directive.limits.work == ()
+
+
+COLUMNS_ALONE = """
+for (int k = 0; k < m; k++) {
+  for (int i = 1; i < n; i++) A[i][k] += A[i - 1][k] * B[i][k];
+  for (int i = 1; i < n - 1; i++)
+    for (int j = k + 1; j < m; j++) A[i][j] -= A[i][k] * A[0][j] * A[n - 1][j];
+  A[0][0] += A[n - 1][m - 1];
+}"""
+
+
+def test_lines_that_one_thread_writes_between_shared_loops_go_there_and_back(model):
+    found, together = model(COLUMNS_ALONE, PARAMETERS), {}
+    for transfer in (0.0, 60.0):
+        machine = Machine().with_figures({"threads.transfer": transfer}, Origin.OPTION)
+        context = replace(context_of(tile=False), machine=machine)
+        mapping = choose_mapping(found.scop, found.dependences, context)
+        cost = cost_of_mapping("new", found.scop, found.dependences, mapping, context)
+        together[transfer] = cost.all_threads.at({"n": 200, "m": 300}).threads
+    assert together[60.0] - together[0.0] == pytest.approx(2 * 200 * 300 * 60, rel=0.1)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A version for threads that takes half the time, and so many nanoseconds for each row."""
+
+    nanoseconds: float
+
+    def at(self, values):
+        return Slow(50.0).at(values) + Cost(threads=1000 * self.nanoseconds * values["n"])
+
+
+def test_a_loop_in_others_is_shared_where_all_of_them_gain(model):
+    """Rows of n elements, as the whole says: what is half at n = m = 500 for one, at 2000 for the other."""
+    found = model(STEPS, PARAMETERS)
+    mapping = choose_mapping(found.scop, found.dependences, context_of(tile=False))
+    usual = {"steps": 1000, "n": 1000, "m": 1000}
+
+    def minimum(nanoseconds):
+        version = CandidateCost("new", Slow(100.0), Shared(nanoseconds))
+        costs = VersionCosts(Slow(1000.0), version, (version,), usual)
+        limited = limit_threads(found.scop, mapping, Machine(), costs).directives.values()
+        return max(each.limits.minimum for each in limited if each.parallel)
+
+    always, some, few, never = map(minimum, (0.0, 15.0, 60.0, 1e6))
+    assert always < some < few < never
+    # a gain of a tenth asks for 0.1 * m > 1.1 * (0.05 * m + nanoseconds): m = 366, between 250 and 500
+    assert some == pytest.approx(250 * 500, rel=0.05)
+    assert few == pytest.approx(1000 * 4000, rel=0.05)
+    assert never == pytest.approx(2 * 4000 * 4000, rel=0.05)

@@ -47,6 +47,10 @@ BETTER = {
         "for (int j = 0; j < n; j++) { double m = -1; int at = 0;"
         " for (int i = 0; i < n; i++) if (a[i][j] > m) { m = a[i][j]; at = i; } x[j] = m; k[j] = at; }"
     ),
+    "quotients that wait, by diagonals in tiles": (
+        "for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)"
+        " a[i][j] = 1 / (1 + 1 / (a[i - 1][j] + a[i][j - 1]));"
+    ),
     "sums that wait": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) y[i] += a[i][j] * x[j];",
 }
 

@@ -31,6 +31,10 @@ PRODUCT = (
     " c[i][j] += a[i][k] * b[k][j];"
 )
 TRIANGLE = "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) c[i][j] = a[i][j] + b[i][j];"
+DIAGONALS = (
+    "for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)"
+    " a[i][j] = 1 / (1 + 1 / (a[i - 1][j] + a[i][j - 1]));"
+)
 SUM = "for (int i = 0; i < n; i++) y[0] += x[i];"
 SCALED = "for (int i = 0; i < n; i++) y[i] = 2 * x[i];"
 NARROW = "for (int i = 0; i < n; i++) t[i] = 2 * s[i];"
@@ -216,6 +220,17 @@ def test_rows_and_vectors_of_register_tiles_share_what_they_load(model):
     # in whole vectors: one of a row of b for all rows, an element of a for all vectors
     loads = 1024**3 / lanes * (1 / rows + 1 / vectors) * context.machine.arithmetic.access
     assert found.accesses == pytest.approx(loads, rel=0.2)
+
+
+def test_tiles_along_diagonals_move_what_is_in_them(model):
+    read, context = model(DIAGONALS, PARAMETERS), context_of()
+    mapping = choose_mapping(read.scop, read.dependences, context)
+    assert mapping.tile_sizes
+    assert mapping.parallel_loops
+    n = 4000
+    found = cost_of_mapping("chosen", read.scop, read.dependences, mapping, context).one_thread.at({"n": n})
+    assert found.traffic == pytest.approx(2 * 8 * n * n, rel=0.1)
+    assert found.caches < found.memory
 
 
 def test_extents_are_found_once_for_a_region(model):
