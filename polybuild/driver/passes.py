@@ -44,7 +44,7 @@ from polybuild.schedule.legality import IllegalSchedule, check_schedule, prove
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.extract import NormalForm, extract_scop, extract_with_exits, normal_form
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
-from polybuild.scop.narrow_variables import narrow_variables
+from polybuild.scop.narrow_variables import narrow_variables, with_types_as_written
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.element_promotion import promote_elements
@@ -429,7 +429,7 @@ def compare_with_original(work: Transformation) -> None:
 def _compared(work: Transformation, mapped: Mapped) -> Comparison:
     """What is predicted for the region as it was ``mapped``, beside its original loops."""
     model = work.model
-    original = model.scop, model.dependences, work.reductions.found
+    original = with_types_as_written(model.scop), model.dependences, work.reductions.found
     new = mapped.scop, mapped.dependences, mapped.mapping
     aliases = aliases_of(model.region, strict=work.context.compiler.strict_aliasing)
     found = found_within(

@@ -41,6 +41,20 @@ def narrow_variables(scop: Scop) -> Scop:
     )
 
 
+def with_types_as_written(scop: Scop) -> Scop:
+    """``scop`` before ``narrow_variables``, as compilers see its loops; its declarations are in no file."""
+    wide = {
+        each.name: replace(each, element=INT)
+        for each in scop.arrays
+        if each.element == SHORT and each.declared is not None and each.declared.coord is None
+    }
+    return replace(
+        scop,
+        arrays=tuple(wide.get(each.name, each) for each in scop.arrays),
+        statements=tuple(with_arrays(each, wide) for each in scop.statements),
+    )
+
+
 def _tells_sizes(body: c_ast.Node) -> bool:
     """Whether ``body`` has a size, which could be that of a variable."""
     return any(isinstance(each, c_ast.UnaryOp) and each.op == "sizeof" for each in walk(body))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polybuild.scop.narrow_variables import narrow_variables
+from polybuild.scop.narrow_variables import narrow_variables, with_types_as_written
 
 PARAMETERS = (
     "int n, unsigned char u[restrict n], short s[restrict n], int v[restrict n], double w[restrict n], int q"
@@ -54,3 +54,12 @@ def test_what_fits(model, body):
 )
 def test_what_may_not(model, body):
     assert types_of(model, body).get("x") != "short"
+
+
+def test_the_original_is_predicted_with_the_types_as_written(model):
+    body = "int x = u[i] + 1; short y = s[i]; v[i] = x + y;"
+    found = model(f"for (int i = 1; i < n - 1; i++) {{ {body} }}", PARAMETERS)
+    after = with_types_as_written(narrow_variables(found.scop))
+    before = {each.name: each.element for each in found.scop.arrays}
+    assert {each.name: each.element for each in after.arrays} == before
+    assert all(each.array in after.arrays for one in after.statements for each in one.accesses)
