@@ -30,7 +30,7 @@ _FROM_ZERO = frozenset({"+", "^", "|"})
 def find_histograms(scop: Scop, region: Region) -> tuple[Reduction, ...]:
     """The updates of few integers that data choose, with how many elements each thread needs for them."""
     found = []
-    for each in find_scattered_updates(scop, region):
+    for each in find_scattered_updates(scop, region).found:
         elements = _elements(each, scop, region)
         size = elements * each.type.width if isinstance(each.type, IntegerType) else 0
         if each.operator in _FROM_ZERO and 0 < size <= effort.HISTOGRAM_BITS:

@@ -72,6 +72,11 @@ class Reduction:
     scan: Scan | None = None
 
     @property
+    def is_scattered(self) -> bool:
+        """Whether data choose the accumulator."""
+        return not self.relation.is_single_valued()
+
+    @property
     def group(self) -> tuple[str, str]:
         """What reductions must have in common to be combined in any order with each other."""
         alone = self.operator == CARRIED or self.selection is not None or self.lanes is not None
@@ -139,11 +144,15 @@ class Reductions:
 
 def find_reductions(scop: Scop, region: Region, reordering: Reordering) -> Reductions:
     """The reductions of ``scop``; ``reordering`` says which sums may change their order."""
+    return _sorted(scop, region, reordering)
+
+
+def _sorted(scop: Scop, region: Region, reordering: Reordering, *, scattered: bool = False) -> Reductions:
     found: list[Reduction] = []
     ordered: list[Reduction] = []
     promised = promised_updates(region.statements) if reordering is Reordering.PROMISED else frozenset()
     for statement in scop.statements:
-        reduction = ReductionMatcher(statement, region).reduction()
+        reduction = ReductionMatcher(statement, region, scattered=scattered).reduction()
         if reduction is not None:
             free = reduction.exact or reordering is Reordering.ANY or _is_promised(reduction, promised)
             (found if free else ordered).append(reduction)
@@ -156,13 +165,14 @@ def _is_promised(reduction: Reduction, promised: Collection[tuple[Update, str]])
     return bool(updates) and all((each, reduction.operator) in promised for each in updates)
 
 
-def find_scattered_updates(scop: Scop, region: Region) -> tuple[Reduction, ...]:
-    """The reductions of integers whose accumulators data choose: ``h[a[i]]++``.
+def find_scattered_updates(
+    scop: Scop, region: Region, reordering: Reordering = Reordering.EXACT
+) -> Reductions:
+    """The reductions of ``scop`` whose accumulators data choose, as ``h[a[i]]++``; as in find_reductions.
 
     ``relation`` has all elements that may be one. The statement reads and writes its array there alone.
     """
-    found = (ReductionMatcher(each, region, scattered=True).reduction() for each in scop.statements)
-    return tuple(each for each in found if each is not None and each.exact)
+    return _sorted(scop, region, reordering, scattered=True)
 
 
 class ReductionMatcher:

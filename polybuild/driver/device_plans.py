@@ -19,7 +19,6 @@ from polybuild.analysis.placed_reductions import find_placed_reductions
 from polybuild.analysis.reduction_dependences import across_lanes, separate_reduction_dependences
 from polybuild.analysis.reductions import (
     Reduction,
-    Reductions,
     find_reductions,
     find_scattered_updates,
 )
@@ -192,7 +191,8 @@ class _Planner:
         try:
             plan = target.plan(form, across_lanes(own), context, live, self.temporaries)
         except Unsupported as error:
-            raise _advised(error, reductions) from None
+            ordered = (*reductions.ordered, *find_scattered_updates(form, region, context.reordering).ordered)
+            raise _advised(error, ordered) from None
         return form, replace(plan, remarks=(*plan.remarks, *_own_mathematics(region, form)))
 
     def _split(self, form: Scop, own: Dependences, lanes: Sequence[Reduction]) -> Scop:
@@ -200,7 +200,7 @@ class _Planner:
 
         That is where a term is named before it is used.
         """
-        names = {each.statement.name for each in lanes}
+        names = {each.statement.name for each in [*lanes, *_atomic(self.target, form, self.region)]}
         reordered = partial(_reordered, region=self.region, context=self.context, but=names)
         reductions = reordered(form)
         forwarded = forward_to(form, [each.statement.name for each in reductions], self.live_out)
@@ -232,6 +232,7 @@ def _in_lanes(
 def _reordered(scop: Scop, region: Region, context: CompileContext, but: Collection[str]) -> list[Reduction]:
     """The reductions of ``scop`` that parts may compute, but for those of the statements called ``but``."""
     found = find_reductions(scop, region, context.reordering).found
+    found += find_scattered_updates(scop, region, context.reordering).found
     found = tuple(each for each in found if each.statement.name not in but)
     known = {each.statement.name for each in found}
     known |= set(but)
@@ -243,16 +244,16 @@ def _atomic(target: Target, scop: Scop, region: Region) -> list[Reduction]:
     """The updates of elements that data choose which are atomic operations of the device."""
     assert target.language is not None  # noqa: S101 - every device has one
     known = target.language.atomics
-    found = find_scattered_updates(scop, region)
+    found = find_scattered_updates(scop, region).found
     return [each for each in found if known.has(each.operator, each.array.element)]
 
 
-def _advised(error: Unsupported, reductions: Reductions) -> Unsupported:
-    """``error``, with a hint where threads lack leave to share reductions."""
+def _advised(error: Unsupported, ordered: Sequence[Reduction]) -> Unsupported:
+    """``error``, with a hint where threads lack leave to share reductions: the ``ordered`` ones."""
     told = error.diagnostic
-    if told.code != SERIAL or not reductions.ordered:
+    if told.code != SERIAL or not ordered:
         return error
-    where = ", ".join(dict.fromkeys(str(each.statement.location.line) for each in reductions.ordered))
+    where = ", ".join(dict.fromkeys(str(each.statement.location.line) for each in ordered))
     hint = f"--allow-reassociation on lets threads share what line {where} adds up or compares"
     return Unsupported(told.code, told.message, told.location, hint)
 

@@ -91,7 +91,8 @@ class ReductionParts:
     threads; each accumulator of a parallel loop has ``of_row``, for those of a warp. ``combined`` says how
     many parts become one, ``few_of_row`` how many terms are too few for a warp that takes a row. Of an array
     of unknown extents whose elements data choose, blocks accumulate the first ``of_block`` in copies of their
-    own.
+    own. Where there are no atomic operations for such elements, they have between the two numbers
+    ``of_scattered`` of parts: as many as keep about ``usual`` elements, and ``kept`` at most.
     """
 
     of_one: tuple[int, int] = (512, 256)
@@ -100,6 +101,9 @@ class ReductionParts:
     few: int = 2048
     few_of_row: int = 64
     of_block: int = 1024
+    of_scattered: tuple[int, int] = (16384, 1024)
+    usual: int = 1 << 22
+    kept: int = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)

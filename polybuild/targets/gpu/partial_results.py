@@ -18,7 +18,7 @@ accumulator between the first term and the last: that is asked of the time stamp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -32,11 +32,19 @@ from polybuild.targets.base import ReductionParts
 from polybuild.targets.gpu.placed_results import PlacedSplitter
 from polybuild.targets.gpu.reduction_sessions import (
     Session,
+    find_scattered_session,
     find_session,
     is_undisturbed,
     kept_counters,
     may_count_otherwise,
     order_of_terms,
+)
+from polybuild.targets.gpu.scattered_results import (
+    ScatteredSplitter,
+    elements_of,
+    may_count_scattered,
+    parts_for,
+    subscripts_of,
 )
 from polybuild.targets.gpu.split_reductions import Splitter
 
@@ -65,14 +73,44 @@ def with_partial_results(
         for reduction in group.reductions:
             if reduction.operator == CARRIED or reduction.lanes is not None:
                 continue
-            session = find_session(scop, reduction, group.pairs, schedule, parts)
-            if session is None or not is_undisturbed(scop, session, own):
-                continue
-            splitter = _splitter(scop, session, parts.combined, pairs)
+            splitter: Splitter | None
+            if reduction.is_scattered:
+                splitter = _scattered(scop, reduction, group.pairs, parts, own=own, schedule=schedule)
+            else:
+                session = find_session(scop, reduction, group.pairs, schedule, parts)
+                if session is None or not is_undisturbed(scop, session, own):
+                    continue
+                splitter = _splitter(scop, session, parts.combined, pairs)
             if splitter is not None:
                 scop, added = splitter.split()
                 own |= {id(access.node) for each in added for access in each.accesses}
     return scop
+
+
+def _scattered(
+    scop: Scop,
+    reduction: Reduction,
+    pairs: isl.UnionMap,
+    parts: ReductionParts,
+    *,
+    own: Collection[int],
+    schedule: isl.Schedule,
+) -> ScatteredSplitter | None:
+    """What makes parts of elements that data choose; None where they are not known, or too many."""
+    array = reduction.array
+    nodes = [each.node for each in reduction.statement.accesses if id(each.node) in reduction.own]
+    if array.flat > 1 or any(subscripts_of(each, len(array.extents)) is None for each in nodes):
+        return None
+    elements = elements_of(scop, reduction)
+    count = None if elements is None else parts_for(elements, parts)
+    if elements is None or count is None:
+        return None
+    session = find_scattered_session(
+        scop, reduction, pairs, replace(parts, of_scattered=(count, count)), own=own, schedule=schedule
+    )
+    if session is None or not all(may_count_scattered(reduction, each) for each, _ in session.lanes):
+        return None
+    return ScatteredSplitter(scop, session, parts.combined, elements)
 
 
 def _splitter(

@@ -69,6 +69,37 @@ def find_session(
     return Session(reduction, kept, rows, tuple(lanes))
 
 
+def find_scattered_session(
+    scop: Scop,
+    reduction: Reduction,
+    pairs: isl.UnionMap,
+    parts: ReductionParts,
+    *,
+    own: Collection[int],
+    schedule: isl.Schedule,
+) -> Session | None:
+    """What accumulates the elements of ``reduction``, which data choose, in ``parts``.
+
+    None if threads gain nothing by them, or others look at the elements meanwhile: but for the nodes ``own``.
+    """
+    count, _ = parts.of_scattered
+    statement = reduction.statement
+    equal = kept_counters(statement, pairs)
+    depth = len(statement.iterators)
+    if set(equal) & _parallel_counters(schedule, statement):
+        return None
+    trips = dimension_counts(statement.domain, scop.context)
+    for sequential in range(depth):
+        few = parts.of_row if depth - sequential > 1 and not _are_few(trips[-1:], parts.of_row - 1) else 1
+        lanes = [(sequential, count // few), *([(depth - 1, few)] if few > 1 else [])]
+        session = Session(reduction, tuple(range(sequential)), (), tuple(lanes))
+        if _are_few(trips[sequential:], parts.few):
+            return None
+        if is_undisturbed(scop, session, own):
+            return session
+    return None
+
+
 def may_count_otherwise(statement: Statement, position: int) -> bool:
     """Whether the body can do with another counter in place of the one at ``position``.
 
@@ -191,7 +222,7 @@ def _follow_each_other(stamp: isl.Map) -> isl.Map:
 
 
 def is_undisturbed(scop: Scop, session: Session, own: Collection[int]) -> bool:
-    """Whether nothing touches an accumulator between its first term and its last.
+    """Whether nothing touches an accumulator, or what may be one, between its first term and its last.
 
     The nodes ``own`` (by identity) do not count: they are the accumulators of reductions of the same group.
     """
@@ -200,7 +231,8 @@ def is_undisturbed(scop: Scop, session: Session, own: Collection[int]) -> bool:
     values = chosen_counters(statement, session.kept, "value").intersect_domain(statement.domain)
     when = values.reverse().apply_range(stamps[statement.name])
     elements = values.reverse().apply_range(session.reduction.relation)
-    if not elements.is_single_valued():
+    data_choose = not session.reduction.relation.is_single_valued()
+    if not data_choose and not elements.is_single_valued():
         return False
     before = isl.Map.lex_le(isl.Space.set_alloc(when.get_ctx(), 0, length))
     for other in scop.statements:

@@ -15,7 +15,7 @@ from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import duplicate, names_in, walk, with_parts
 from polybuild.c.synthetic import number, type_name
-from polybuild.c.types import FloatingType, IntegerType
+from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.scop.determined_counters import mentions
 from polybuild.scop.duplicates import unused_names
 from polybuild.scop.model import Access, AccessKind, Array, Provenance, Scop, Statement
@@ -44,6 +44,7 @@ class Splitter:
         self._names = iter(unused_names(scop, 2 * len(self._counts)))
         self._added: list[Statement] = []
         self._order: list[isl.Map] = []
+        self._depth = 2  # of the counters that new statements have besides those that are kept
 
     def split(self) -> tuple[Scop, list[Statement]]:
         """The model, and the statements that it has more."""
@@ -83,8 +84,9 @@ class Splitter:
     def _at(self, stamps: isl.Map, statement: Statement, phase: int) -> isl.Map:
         """``stamps`` of the instances, with the phase and the last counters of new statements after them."""
         dims = [f"d{position}" for position in range(len(statement.iterators))]
-        last = (dims[len(self._session.kept) :] if phase else []) + ["0", "0"]
-        after = isl.Map(f"{{ {statement.name}[{', '.join(dims)}] -> [{phase}, {last[0]}, {last[1]}] }}")
+        last = (dims[len(self._session.kept) :] if phase else []) + ["0"] * self._depth
+        place = ", ".join(last[: self._depth])
+        after = isl.Map(f"{{ {statement.name}[{', '.join(dims)}] -> [{phase}, {place}] }}")
         return stamps.intersect_domain(statement.domain).flat_range_product(after)
 
     # The parts
@@ -144,14 +146,8 @@ class Splitter:
     def _terms(self, parts: Sequence[Array]) -> Statement:
         """The terms, each to its part."""
         old, lanes = self._old, self._session.lanes
-        to_old = self._to_old()
-        dims = [f"d{position}" for position in range(len(old.iterators))]
-        every = ", ".join([f"p{position}" for position, _ in lanes] + dims)
-        bounds = " and ".join(f"0 <= p{position} < {count}" for position, count in lanes)
-        domain = old.domain.preimage_multi_aff(to_old)
-        domain = domain.intersect(isl.Set(f"{{ {old.name}[{every}] : {bounds} }}")).coalesce()
-        part = f"{lanes[-1][1]} * p{lanes[0][0]} + p{lanes[-1][0]}" if len(lanes) > 1 else f"p{lanes[0][0]}"
-        place = self._place(part)
+        domain, to_old = self._terms_domain()
+        every, place = self._lane_dims(), self._place(self._lane_place())
 
         def own(array: Array) -> isl.Map:
             return isl.Map(f"{{ {old.name}[{every}] -> {array.name}[{place}] }}").intersect_domain(domain)
@@ -185,6 +181,23 @@ class Splitter:
             iterators=(*counters, *old.iterators),
             body=with_parts(body, self._counters(changed, names)),
         )
+
+    def _terms_domain(self) -> tuple[isl.Set, isl.MultiAff]:
+        """The instances of the terms with counters of lanes, and the old ones that they are."""
+        to_old = self._to_old()
+        bounds = " and ".join(f"0 <= p{position} < {count}" for position, count in self._session.lanes)
+        lanes = isl.Set(f"{{ {self._old.name}[{self._lane_dims()}] : {bounds} }}")
+        return self._old.domain.preimage_multi_aff(to_old).intersect(lanes).coalesce(), to_old
+
+    def _lane_dims(self) -> str:
+        """All counters of a term."""
+        lanes = [f"p{position}" for position, _ in self._session.lanes]
+        return ", ".join([*lanes, *(f"d{position}" for position in range(len(self._old.iterators)))])
+
+    def _lane_place(self) -> str:
+        """The number of the part that a term goes to."""
+        lanes = self._session.lanes
+        return f"{lanes[-1][1]} * p{lanes[0][0]} + p{lanes[-1][0]}" if len(lanes) > 1 else f"p{lanes[0][0]}"
 
     def _accumulation(self, parts: Sequence[Array]) -> tuple[c_ast.Node, Mapping[int, Array]]:
         """The body of a term, and the array of parts of each node that is one, by identity."""
@@ -251,18 +264,19 @@ class Splitter:
         """What each part begins with: what changes nothing, or the old value."""
         name, domain, counters = self._new([self._count(parts[0])])
         target = self._element(name, domain, parts[0], "q0")
-        operator = self._session.reduction.operator
-        reads: list[Access] = []
-        value: c_ast.Node
-        if operator in _REPEATED:
-            old = self._accumulator(domain, self._session.reduction)
-            value, reads = old.node, [old]
-        elif isinstance(parts[0].element, FloatingType) and operator == "+":
-            value = c_ast.UnaryOp("-", c_ast.Constant("double", "0.0"))  # the sum of 0 and -0 is 0
-        else:
-            value = c_ast.Constant("int", "1" if operator in {"*", "&&"} else "0")
-        body = c_ast.Assignment("=", target.node, value)
+        value = self._identity(parts[0].element)
+        reads = [] if value else [self._accumulator(domain, self._session.reduction)]
+        body = c_ast.Assignment("=", target.node, value or reads[0].node)
         return self._statement(name, domain, counters, body, [*reads, written(target)])
+
+    def _identity(self, kind: Type) -> c_ast.Node | None:
+        """What changes no value of ``kind``; None where the old value may be combined with more than once."""
+        operator = self._session.reduction.operator
+        if operator in _REPEATED:
+            return None
+        if isinstance(kind, FloatingType) and operator == "+":
+            return c_ast.UnaryOp("-", c_ast.Constant("double", "0.0"))  # the sum of 0 and -0 is 0
+        return c_ast.Constant("int", "1" if operator in {"*", "&&"} else "0")
 
     def _combination(self, source: Sequence[Array], target: Sequence[Array]) -> Statement:
         """Parts of parts."""

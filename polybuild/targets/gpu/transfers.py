@@ -110,7 +110,7 @@ def _transfer(scop: Scop, array: Array, ranges: _Ranges, *, live_in: bool, live_
     elements = scop.without_limits(_elements(scop, array, *AccessKind))
     written = _elements(scop, array, AccessKind.WRITE)
     changes = not _elements(scop, array, AccessKind.WRITE, AccessKind.MAY_WRITE).is_empty()
-    lowest, highest = _corners(array, elements)
+    lowest, highest = corners(array, elements)
     touched = elements.params()
     inspected: tuple[InspectedRange, ...] = ()
     if lowest and lowest[0] is None:
@@ -190,10 +190,13 @@ def _elements(scop: Scop, array: Array, *kinds: AccessKind) -> isl.Set:
     return functools.reduce(isl.Set.union, relations).coalesce()
 
 
-def _corners(
+def corners(
     array: Array, elements: isl.Set
 ) -> tuple[tuple[isl.PwAff | None, ...], tuple[isl.PwAff | None, ...]]:
-    """The corners of the box around ``elements``; the first subscript is None where data choose it."""
+    """The corners of the box around ``elements``; the first subscript is None where data choose it.
+
+    Raises Unsupported where they choose another one, of unknown extent.
+    """
     if elements.is_empty():  # all accesses are on sides of choices that are impossible
         nowhere = isl.PwAff.val_on_domain(isl.Set.universe(elements.params().get_space()), isl.Val(0))
         return (nowhere,) * len(array.extents), (nowhere,) * len(array.extents)
