@@ -28,6 +28,7 @@ from polybuild.codegen.device.arrays import DeviceArrays, device_arrays
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
 from polybuild.codegen.device.boxes import BoxPrinter, regular
 from polybuild.codegen.device.functions import DeviceFunctions
+from polybuild.codegen.device.inspections import Memory, may_be_remembered
 from polybuild.codegen.device.kernels import KernelPrinter, KernelText
 from polybuild.codegen.device.statements import KernelSource
 from polybuild.codegen.device.together import TogetherPrinter, parts_of
@@ -122,19 +123,21 @@ def write_device(
     travelling = [each for each in plan.transfers if each.goes_in or each.comes_out]
     uses = ", ".join(map(boxes.use, travelling))
     used = f"pb_uses, {len(travelling)}"
+    shapes, remembered = _boxes(region, request, host, conditions, boxes)
     lines = [
         *(
             local_declaration(each.array)
             for each in plan.transfers
             if each.array.local and not each.array.expanded
         ),
-        *_boxes(request, host, conditions, boxes),
+        *shapes,
         f"const polybuild_use pb_uses[] = {{{uses}}};",
         f"polybuild_session *const pb_session = polybuild_open(&{name},",
         f"{_INDENT * 2}&(const polybuild_work){{{_work(request, conditions)}}},",
         f"{_INDENT * 2}{used});",
         "if (pb_session) {",
         *(f"{_INDENT}{line}" for each in plan.transfers for line in boxes.buffer(each)),
+        *(f"{_INDENT}{line}" for line in remembered),
         *indented(loops, _INDENT),
         f"{_INDENT}pb_done = polybuild_close(pb_session);",
         "}",
@@ -163,11 +166,15 @@ def write_device(
 
 
 def _boxes(
-    request: DeviceRequest, host: HostNames, conditions: ConditionPrinter, boxes: BoxPrinter
-) -> list[str]:
-    """The boxes of all arrays; where data choose the elements, after a look at the data, at home."""
+    region: Region, request: DeviceRequest, host: HostNames, conditions: ConditionPrinter, boxes: BoxPrinter
+) -> tuple[list[str], list[str]]:
+    """The boxes of all arrays; where data choose the elements, after a look at the data, at home.
+
+    Then what the runtime is to remember of that as soon as the arrays are on the device.
+    """
     extrema: dict[Inspector, tuple[str, str]] = {}
     lines: list[str] = []
+    remembered: list[str] = []
     for transfer in request.plan.transfers:
         new = {
             each.inspector: (each.minimum, each.maximum)
@@ -178,14 +185,21 @@ def _boxes(
         names = frozenset[str]().union(*map(variables_read, new))
         known = [each for each in request.plan.transfers if each.array.name in names]
         text = InspectorText(request.scop, host.parameters, host.taken, host.in_use, conditions.sizes, new)
+        lines += extrema_declarations(list(new), new)
+        look: list[str] = [*write_inspectors(list(new), text, parallel=False)]
         if known:
             uses = f"pb_tells_of_{transfer.array.name}"
             lines.append(f"const polybuild_use {uses}[] = {{{', '.join(map(boxes.look, known))}}};")
-            lines.append(f"polybuild_home({uses}, {len(known)});")
-        lines += extrema_declarations(list(new), new)
-        lines += write_inspectors(list(new), text, parallel=False)
+            look.insert(0, f"polybuild_home({uses}, {len(known)});")
+        if known and names == {each.array.name for each in known} and may_be_remembered(new):
+            keys = [host.parameters[each.name] for each in request.scop.parameters if not each.is_limit]
+            host.in_use.variables.update(keys)
+            memory = Memory(object_name(region), len(remembered), uses, len(known), keys, new)
+            remembered += memory.remember()
+            look = memory.recall(look)
+        lines += look
         lines += boxes.box(transfer)
-    return lines
+    return lines, remembered
 
 
 def _work(request: DeviceRequest, conditions: ConditionPrinter) -> str:

@@ -49,7 +49,7 @@ extern "C" {
 #endif
 
 /* Changes whenever the structures below do; a module of another version runs on the host. */
-#define POLYBUILD_DEVICE_VERSION 6
+#define POLYBUILD_DEVICE_VERSION 7
 
 typedef struct polybuild_session polybuild_session; /* one run of one region on a device */
 typedef struct polybuild_buffer polybuild_buffer;   /* an array of a session, on the device */
@@ -87,6 +87,7 @@ typedef struct polybuild_region {
     int known, complained;
     struct polybuild_region *next;
     polybuild_counts counts; /* see polybuild_counters */
+    void *seen;              /* see polybuild_recall */
 } polybuild_region;
 
 /* What is done with an array. */
@@ -167,6 +168,16 @@ int polybuild_close(polybuild_session *session);
 
 /* Brings home those resident arrays that a host version with these uses touches; 1. */
 int polybuild_home(const polybuild_use *uses, int count);
+
+/* What a look at data found before: loop `number` of `region` reads what `uses` are of, and `values` has `keys`
+ * values that it depends on besides, then those that it finds, `count` in all. polybuild_recall gives 1, and
+ * fills these in, if it found them for the same keys and boxes, and all that it read was on a device then, is now,
+ * and did not change: the runtime knows that of resident arrays that are not adopted. 0: look again.
+ * polybuild_remember keeps what was found, and is called where the arrays have been mapped. */
+int polybuild_recall(polybuild_region *region, int number, const polybuild_use *uses, int use_count,
+                     long long *values, int keys, int count);
+void polybuild_remember(polybuild_region *region, int number, const polybuild_use *uses, int use_count,
+                        const long long *values, int keys, int count);
 
 /* Before a host version of `region` runs, for whatever reason: brings home all resident arrays whose
  * values are on the device, unless those that it touches are `home`, and says which version the user

@@ -24,6 +24,14 @@
           (session, kernel, block, arguments, count))                                                                  \
     VALUE(int, close, (polybuild_session * session), (session))                                                        \
     VALUE(int, home, (const polybuild_use *uses, int count), (uses, count))                                            \
+    VALUE(int, recall,                                                                                                 \
+          (polybuild_region * region, int number, const polybuild_use *uses, int use_count, long long *values,         \
+           int keys, int count),                                                                                       \
+          (region, number, uses, use_count, values, keys, count))                                                      \
+    NOTHING(remember,                                                                                                  \
+            (polybuild_region * region, int number, const polybuild_use *uses, int use_count,                          \
+             const long long *values, int keys, int count),                                                            \
+            (region, number, uses, use_count, values, keys, count))                                                    \
     VALUE(int, host_begin, (polybuild_region * region, int home), (region, home))                                      \
     NOTHING(host_end, (polybuild_region * region), (region))                                                           \
     VALUE(int, wanted, (void), ())                                                                                     \

@@ -184,6 +184,7 @@ struct pb_resident {
     struct pb_lane *lane;     /* the one that used it last */
     pb_memory memory;
     bool on_host, on_device; /* where its values are; at least one is true */
+    unsigned long long stamp; /* another one whenever its values on the device may have changed */
     /* Memory that is its owner's, for which the host's copy stands in; `memory` 0: none. */
     struct {
         struct pb_device *device;
@@ -196,6 +197,11 @@ struct pb_resident {
 /* The resident array that holds all `bytes` bytes at `low`; NULL: none. Those that overlap them otherwise
  * are brought home, and are given up on the device if `written`. */
 PB_PRIVATE struct pb_resident *pb_resident_at(uintptr_t low, size_t bytes, bool written);
+/* The stamp of the values that are on a device of all bytes of `box`, which nobody changes but this runtime;
+ * 0 if there are none. */
+PB_PRIVATE unsigned long long pb_resident_stamp(const polybuild_box *box);
+/* Values of `resident` on its device change. */
+PB_PRIVATE void pb_resident_changed(struct pb_resident *resident);
 /* Gives `resident` memory on the device of `lane`, and its values if `needed`. An error code of the driver. */
 PB_PRIVATE int pb_resident_fetch(struct pb_resident *resident, struct pb_lane *lane, bool needed,
                                  polybuild_counts *counts);

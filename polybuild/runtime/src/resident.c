@@ -16,6 +16,18 @@ static bool contains(const struct pb_resident *resident, uintptr_t low, size_t b
     return low >= resident->low && low + bytes <= resident->low + resident->bytes;
 }
 
+void pb_resident_changed(struct pb_resident *resident) {
+    static unsigned long long last;
+    resident->stamp = ++last;
+}
+
+unsigned long long pb_resident_stamp(const polybuild_box *box) {
+    for (const struct pb_resident *each = residents; each; each = each->next)
+        if (contains(each, (uintptr_t)box->low, pb_box_extent(box)))
+            return each->on_device && each->memory != each->adopted.memory ? each->stamp : 0;
+    return 0;
+}
+
 static polybuild_box whole(const struct pb_resident *resident) {
     return (polybuild_box){(const void *)resident->low, resident->bytes, 1, 0, 1, 0};
 }
@@ -123,6 +135,7 @@ int pb_resident_fetch(struct pb_resident *resident, struct pb_lane *lane, bool n
         if (code)
             return code;
         resident->on_device = true;
+        pb_resident_changed(resident);
         counts->copies_in++;
         counts->bytes_in += resident->bytes;
         counts->in_time += pb_settings()->verbose ? pb_now() - begin : 0;
@@ -257,6 +270,8 @@ static int copy_rows(struct pb_resident *resident, const polybuild_box *rows, bo
     if (code)
         return code;
     code = in ? 0 : pb_wait(resident->lane);
+    if (in)
+        pb_resident_changed(resident);
     if (!code)
         code = in ? pb_box_in(resident->lane, resident->memory, offset, rows)
                   : pb_box_out(resident->lane, resident->memory, offset, rows);

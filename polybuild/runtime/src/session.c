@@ -179,6 +179,8 @@ static void fill(polybuild_session *session, polybuild_buffer *buffer) {
         bool needed = (buffer->mode & POLYBUILD_IN) || !covers(box, resident);
         fail_with(session, pb_resident_fetch(resident, lane, needed, &session->counts), false);
         buffer->memory = resident->memory;
+        if (buffer->mode & POLYBUILD_OUT)
+            pb_resident_changed(resident);
         return;
     }
     if (stays_on_host(session->device, buffer)) {
