@@ -37,7 +37,7 @@ from polybuild.storage.buffers import IllegalStorage
 from polybuild.storage.forwarding import forward_to
 from polybuild.storage.scalar_expansion import expand_private, private_nests
 from polybuild.targets.base import Target
-from polybuild.targets.device import SERIAL, DevicePlan, ThreadTile
+from polybuild.targets.device import SERIAL, DevicePlan, InspectedRange, ThreadTile, with_measures
 from polybuild.targets.languages import APPROXIMATE, mathematical
 from polybuild.values import dataclass
 
@@ -170,7 +170,8 @@ class _Planner:
 
         What makes the variables can run by itself then, before the terms are put together in parts.
         """
-        readers = frozenset(each.statement.name for each in self._reductions(form))
+        scattered = find_scattered_updates(form, self.region, self.context.reordering).found
+        readers = frozenset(each.statement.name for each in [*self._reductions(form), *scattered])
         return _in_arrays(form, self.live_out, readers)
 
     def _reductions(self, form: Scop) -> Sequence[Reduction]:
@@ -183,7 +184,8 @@ class _Planner:
         """The plan of ``form`` with all reductions in parts but those in ``lanes``."""
         target, region, context, live_out = self.target, self.region, self.context, self.live_out
         reductions = find_reductions(form, region, context.reordering)
-        parts = found_within(KERNEL_MODEL_OPERATIONS, partial(self._split, form, own, lanes)) or form
+        found = found_within(KERNEL_MODEL_OPERATIONS, partial(self._split, form, own, lanes))
+        parts, measured = found or (form, ())
         if parts is not form:
             form, own = parts, compute_dependences(parts, live_out)
         own = separate_reduction_dependences(form, own, [*_atomic(target, form, region), *lanes])
@@ -193,12 +195,16 @@ class _Planner:
         except Unsupported as error:
             ordered = (*reductions.ordered, *find_scattered_updates(form, region, context.reordering).ordered)
             raise _advised(error, ordered) from None
-        return form, replace(plan, remarks=(*plan.remarks, *_own_mathematics(region, form)))
+        transfers = with_measures(plan.transfers, measured)
+        remarks = (*plan.remarks, *_own_mathematics(region, form))
+        return form, replace(plan, transfers=transfers, remarks=remarks)
 
-    def _split(self, form: Scop, own: Dependences, lanes: Sequence[Reduction]) -> Scop:
+    def _split(
+        self, form: Scop, own: Dependences, lanes: Sequence[Reduction]
+    ) -> tuple[Scop, tuple[InspectedRange, ...]]:
         """``form`` with all reductions in parts but those in ``lanes``, and in terms what these give a name.
 
-        That is where a term is named before it is used.
+        That is where a term is named before it is used. Then what tells how many elements parts have.
         """
         names = {each.statement.name for each in [*lanes, *_atomic(self.target, form, self.region)]}
         reordered = partial(_reordered, region=self.region, context=self.context, but=names)
@@ -207,7 +213,7 @@ class _Planner:
         if forwarded is not form and all(each.statement in forwarded.statements for each in lanes):
             changed = [*reordered(forwarded), *lanes]
             parts = self.target.in_parts(forwarded, compute_dependences(forwarded, self.live_out), changed)
-            if parts is not forwarded:
+            if parts[0] is not forwarded:
                 return parts
         return self.target.in_parts(form, own, [*reductions, *lanes])
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from polybuild.context import CompileContext
     from polybuild.options import Options
     from polybuild.scop.model import Array, Scop
-    from polybuild.targets.device import DevicePlan
+    from polybuild.targets.device import DevicePlan, InspectedRange
 
 
 class ImageError(PolybuildError):
@@ -184,9 +184,12 @@ class Target:
         scop: Scop,
         dependences: Dependences,  # noqa: ARG002 - an answer for those that have none
         reductions: Sequence[Reduction],  # noqa: ARG002
-    ) -> Scop:
-        """``scop`` with ``reductions``, which may be taken out of their order, in parts for many threads."""
-        return scop
+    ) -> tuple[Scop, tuple[InspectedRange, ...]]:
+        """``scop`` with ``reductions``, which may be taken out of their order, in parts for many threads.
+
+        Then what has to be looked at to know how many elements parts have.
+        """
+        return scop, ()
 
     def share_rows(
         self,

@@ -6,8 +6,8 @@ These are the values that a target with kernels hands to code generation.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import field
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from enum import Enum
 
 import islpy as isl
@@ -297,11 +297,16 @@ class FullTiles:
 
 @dataclass(frozen=True, slots=True)
 class InspectedRange:
-    """What ``inspector`` sees before the kernels run: two parameters of ``Transfer`` have the extrema."""
+    """What ``inspector`` sees before the kernels run: two parameters of ``Transfer`` have the extrema.
+
+    Where it ``counts`` the elements of parts, the maximum is a parameter of the kernels, and the device runs
+    nothing if there is none, or one below 0.
+    """
 
     inspector: Inspector
     minimum: str
     maximum: str
+    counts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +325,23 @@ class Transfer:
     goes_in: bool
     comes_out: bool
     inspected: tuple[InspectedRange, ...] = ()
+
+
+def with_measures(transfers: Sequence[Transfer], measured: Sequence[InspectedRange]) -> tuple[Transfer, ...]:
+    """``transfers``, those of which the maxima of ``measured`` tell the size after the others."""
+    found = [
+        replace(each, inspected=(*each.inspected, *own))
+        for each in transfers
+        for own in (tuple(one for one in measured if _mentions(each, one.maximum)),)
+    ]
+    return tuple(sorted(found, key=lambda each: any(one.counts for one in each.inspected)))
+
+
+def _mentions(transfer: Transfer, parameter: str) -> bool:
+    """Whether a corner of the box is a function of ``parameter``; where it means something does not count."""
+    values = [value for corner in (*transfer.lowest, *transfer.highest) for _, value in corner.get_pieces()]
+    places = ((each, each.find_dim_by_name(isl.dim_type.param, parameter)) for each in values)
+    return any(at >= 0 and each.involves_dims(isl.dim_type.param, at, 1) for each, at in places)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ anything fails the session leaves the user's data as it was.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 import islpy as isl
@@ -35,7 +35,7 @@ from polybuild.codegen.device.together import TogetherPrinter, parts_of
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
-from polybuild.targets.device import DevicePlan
+from polybuild.targets.device import DevicePlan, InspectedRange
 from polybuild.targets.gpu.transfers import variables_read
 from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
@@ -116,6 +116,9 @@ def write_device(
     reserved = {*request.language.reserved, *(each.name for each in scop.arrays)}
     buffers = named_buffers(plan.buffers, reserved)
     ast = build_kernel_ast(scop, plan.tree, buffers)
+    known = frozenset(host.parameters.values())
+    measured = {one.maximum: one for each in plan.transfers for one in each.inspected if one.counts}
+    host = replace(host, parameters={**host.parameters, **{name: name for name in measured}})
     kernels = _Kernels(scop, region, request, ast, buffers)
     loops = HostPrinter(ast, host, kernels).lines()
     boxes = BoxPrinter(scop, host.parameters, host.in_use)
@@ -124,6 +127,7 @@ def write_device(
     uses = ", ".join(map(boxes.use, travelling))
     used = f"pb_uses, {len(travelling)}"
     shapes, remembered = _boxes(region, request, host, conditions, boxes)
+    counted = _counted(measured.values(), plan.limit)
     lines = [
         *(
             local_declaration(each.array)
@@ -132,7 +136,7 @@ def write_device(
         ),
         *shapes,
         f"const polybuild_use pb_uses[] = {{{uses}}};",
-        f"polybuild_session *const pb_session = polybuild_open(&{name},",
+        f"polybuild_session *const pb_session = {counted}polybuild_open(&{name},",
         f"{_INDENT * 2}&(const polybuild_work){{{_work(request, conditions)}}},",
         f"{_INDENT * 2}{used});",
         "if (pb_session) {",
@@ -144,13 +148,7 @@ def write_device(
         "if (!pb_done)",
         f"{_INDENT}pb_home = polybuild_home({used});",
     ]
-    known = (str(scop.context.get_dim_name(_PARAM, each)) for each in range(scop.context.dim(_PARAM)))
-    names = dict.fromkeys([*(each.name for each in scop.parameters), *known])
-    parameters = [host.parameters[each] for each in names if plan.limit and each in host.parameters]
-    host.in_use.variables.update(parameters)
-    limits = [f"{each} >= -{plan.limit} && {each} <= {plan.limit}" for each in parameters]
-    limits += regular(each.array for each in plan.transfers)
-    condition = " && ".join(limits)
+    condition = _condition(request, host, known)
     texts = {called: text.function(called, request.language) for called, text in kernels.found.items()}
     return DeviceText(
         request.language,
@@ -163,6 +161,25 @@ def write_device(
         exceeded=plan.exceeded,
         described={called: text.described for called, text in kernels.found.items()},
     )
+
+
+def _condition(request: DeviceRequest, host: HostNames, known: Collection[str]) -> str:
+    """What has to hold of the ``known`` variables of the host for all indices to fit; may be empty."""
+    scop, plan = request.scop, request.plan
+    spelled = (str(scop.context.get_dim_name(_PARAM, each)) for each in range(scop.context.dim(_PARAM)))
+    names = dict.fromkeys([*(each.name for each in scop.parameters), *spelled])
+    parameters = [host.parameters[each] for each in names if plan.limit and each in host.parameters]
+    parameters = [each for each in parameters if each in known]
+    host.in_use.variables.update(parameters)
+    limits = [f"{each} >= -{plan.limit} && {each} <= {plan.limit}" for each in parameters]
+    return " && ".join([*limits, *regular(each.array for each in plan.transfers)])
+
+
+def _counted(measured: Iterable[InspectedRange], limit: int) -> str:
+    """The begin of a choice: whether ``measured`` numbers of elements are such as kernels take."""
+    limits = [f"{each.maximum} <= {limit}" for each in measured if limit]
+    tests = [f"{each.minimum} >= 0 && {each.maximum} >= {each.minimum}" for each in measured]
+    return f"!({' && '.join([*tests, *limits])}) ? 0 : " if tests else ""
 
 
 def _boxes(

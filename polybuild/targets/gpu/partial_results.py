@@ -29,6 +29,7 @@ from polybuild.analysis.reductions import CARRIED, Reduction
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Scop
 from polybuild.targets.base import ReductionParts
+from polybuild.targets.device import InspectedRange
 from polybuild.targets.gpu.placed_results import PlacedSplitter
 from polybuild.targets.gpu.reduction_sessions import (
     Session,
@@ -51,31 +52,34 @@ from polybuild.targets.gpu.split_reductions import Splitter
 
 def with_partial_results(
     scop: Scop, dependences: Dependences, reductions: Sequence[Reduction], parts: ReductionParts
-) -> Scop:
+) -> tuple[Scop, tuple[InspectedRange, ...]]:
     """``scop`` with ``reductions`` in ``parts`` where threads gain by it; ``scop`` itself where none does.
 
-    ``reductions`` are those that may be taken out of their order; those in lanes stay as they are.
+    Then what has to be looked at to know how many elements there are. ``reductions`` are those that may be
+    taken out of their order; those in lanes stay as they are.
     """
     lanes = [each for each in reductions if each.lanes is not None]
     plain = [each for each in reductions if each.lanes is None and not each.statement.dynamic]
     carried = [other for each in plain if each.selection for other in each.selection.carried]
     relaxed = separate_reduction_dependences(scop, dependences, [*plain, *carried, *lanes])
     if not plain or relaxed is dependences:
-        return scop
+        return scop, ()
     relaxed = across_lanes(relaxed)
     try:
         schedule = compute_schedule(scop, relaxed, Fusion.MIN, outer_coincidence=True)
     except isl.Error:
-        return scop
+        return scop, ()
     pairs = {id(each): group.pairs for group in relaxed.reductions for each in group.reductions}
+    measured: tuple[InspectedRange, ...] = ()
     for group in relaxed.reductions:
         own = {node for each in group.reductions for node in each.own}
         for reduction in group.reductions:
             if reduction.operator == CARRIED or reduction.lanes is not None:
                 continue
             splitter: Splitter | None
+            looks: tuple[InspectedRange, ...] = ()
             if reduction.is_scattered:
-                splitter = _scattered(scop, reduction, group.pairs, parts, own=own, schedule=schedule)
+                splitter, looks = _scattered(scop, reduction, group.pairs, parts, own=own, schedule=schedule)
             else:
                 session = find_session(scop, reduction, group.pairs, schedule, parts)
                 if session is None or not is_undisturbed(scop, session, own):
@@ -83,8 +87,9 @@ def with_partial_results(
                 splitter = _splitter(scop, session, parts.combined, pairs)
             if splitter is not None:
                 scop, added = splitter.split()
+                measured += looks
                 own |= {id(access.node) for each in added for access in each.accesses}
-    return scop
+    return scop, measured
 
 
 def _scattered(
@@ -95,22 +100,28 @@ def _scattered(
     *,
     own: Collection[int],
     schedule: isl.Schedule,
-) -> ScatteredSplitter | None:
-    """What makes parts of elements that data choose; None where they are not known, or too many."""
+) -> tuple[ScatteredSplitter | None, tuple[InspectedRange, ...]]:
+    """What makes parts of elements that data choose; None where they are not known, or too many.
+
+    Then what tells how many there are.
+    """
     array = reduction.array
     nodes = [each.node for each in reduction.statement.accesses if id(each.node) in reduction.own]
     if array.flat > 1 or any(subscripts_of(each, len(array.extents)) is None for each in nodes):
-        return None
+        return None, ()
     elements = elements_of(scop, reduction)
-    count = None if elements is None else parts_for(elements, parts)
+    count = None if elements is None else parts_for(elements[0], parts)
     if elements is None or count is None:
-        return None
+        return None, ()
     session = find_scattered_session(
         scop, reduction, pairs, replace(parts, of_scattered=(count, count)), own=own, schedule=schedule
     )
     if session is None or not all(may_count_scattered(reduction, each) for each, _ in session.lanes):
-        return None
-    return ScatteredSplitter(scop, session, parts.combined, elements)
+        return None, ()
+    for each in elements[1]:
+        there = isl.Set(f"[{each.maximum}] -> {{ : {each.maximum} >= 0 }}")
+        scop = replace(scop, context=scop.context.intersect(there))
+    return ScatteredSplitter(scop, session, parts.combined, elements[0]), elements[1]
 
 
 def _splitter(

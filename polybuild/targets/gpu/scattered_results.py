@@ -22,6 +22,7 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.inspectors import Inspector, Inspectors
 from polybuild.analysis.reductions import Reduction
 from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.symbols import StorageClass
@@ -32,19 +33,22 @@ from polybuild.diagnostics import Unsupported
 from polybuild.scop.model import Access, AccessKind, Array, Provenance, Scop, Statement
 from polybuild.scop.model import Iterator as Counter
 from polybuild.targets.base import ReductionParts
+from polybuild.targets.device import InspectedRange
 from polybuild.targets.gpu.reduction_sessions import Session, chosen_counters, may_count_otherwise
 from polybuild.targets.gpu.split_reductions import Splitter, written
-from polybuild.targets.gpu.transfers import corners
+from polybuild.targets.gpu.transfers import corners, variables_read
 
 _set, _param = isl.dim_type.set, isl.dim_type.param
 
 
-def elements_of(scop: Scop, reduction: Reduction) -> isl.Set | None:
+def elements_of(scop: Scop, reduction: Reduction) -> tuple[isl.Set, tuple[InspectedRange, ...]] | None:
     """The box of all elements that may be accumulators of ``reduction``; None if it is not known before.
 
-    Subscripts in it are not negative.
+    Subscripts in it are not negative. If a look at the data tells the last one, that is a parameter of its
+    own.
     """
     array, domain = reduction.array, reduction.statement.domain
+    measured: tuple[InspectedRange, ...] = ()
     touched = reduction.relation.intersect_domain(domain).intersect_params(scop.context).range()
     try:
         low, high = corners(array, touched)
@@ -52,13 +56,35 @@ def elements_of(scop: Scop, reduction: Reduction) -> isl.Set | None:
         return None
     box = isl.Set.universe(touched.get_space()).intersect_params(touched.params())
     space = isl.LocalSpace.from_space(box.get_space())
+    if low and low[0] is None:
+        inspector = _inspector(scop, reduction)
+        if inspector is None:
+            return None
+        least, most = (f"pb_{end}_of_{reduction.statement.name}" for end in ("least", "most"))
+        measured = (InspectedRange(inspector, least, most, counts=True),)
+        universe = isl.Set.universe(box.params().get_space())
+        low = (isl.PwAff.val_on_domain(universe, isl.Val(0)), *low[1:])
+        high = (isl.PwAff(f"[{most}] -> {{ [({most})] }}"), *high[1:])
     for dim, (first, last) in enumerate(zip(low, high, strict=True)):
         if first is None or last is None or not _is_counted(first):
             return None
         value = isl.PwAff.var_on_domain(space, _set, dim)
         box = box.intersect(value.le_set(last.insert_domain(box.get_space())))
         box = box.intersect(value.ge_set(first.insert_domain(box.get_space())))
-    return box.coalesce()
+    return box.coalesce(), measured
+
+
+def _inspector(scop: Scop, reduction: Reduction) -> Inspector | None:
+    """What looks at the first subscript of the accumulators, if that may be done before the region."""
+    (write,) = (each for each in reduction.statement.accesses if each.kind is not AccessKind.READ)
+    found = Inspectors(scop).of(reduction.statement, write)
+    written = {
+        access.array.name
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.kind is not AccessKind.READ
+    }
+    return found if found is not None and written.isdisjoint(variables_read(found)) else None
 
 
 def _is_counted(first: isl.PwAff) -> bool:

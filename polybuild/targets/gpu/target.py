@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from polybuild.context import CompileContext
     from polybuild.options import Options
     from polybuild.scop.model import Array, Scop
-    from polybuild.targets.device import DevicePlan
+    from polybuild.targets.device import DevicePlan, InspectedRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,9 @@ class DeviceTarget(Target):
         """Whether copies to shared memory need no registers on their way."""
         return False
 
-    def in_parts(self, scop: Scop, dependences: Dependences, reductions: Sequence[Reduction]) -> Scop:
+    def in_parts(
+        self, scop: Scop, dependences: Dependences, reductions: Sequence[Reduction]
+    ) -> tuple[Scop, tuple[InspectedRange, ...]]:
         """As in Target."""
         from polybuild.targets.gpu.partial_results import with_partial_results  # noqa: PLC0415
 
