@@ -94,13 +94,15 @@ def add_stages(
           put the next tile                       from registers to the other stage
         }
         barrier
+
+    Copies that need no registers are only waited for instead of put, once for all tiles.
     """
     depth, stamps = node.get_schedule_depth(), time_stamps_of(node)
     following = _next(stamps)
     added = [AddedStatement(next(names), Purpose.BARRIER, depth)]
     node = node.graft_before(extended(stamps, added[0].name, node).root())
     for purpose in (Purpose.FETCH, Purpose.PUT):
-        for tile, staged in tiles:
+        for tile, staged in tiles if purpose is Purpose.FETCH else _put(tiles):
             one = AddedStatement(next(names), purpose, depth, tile, staged=staged)
             graft = _extend(following.set_tuple_name(_out, one.name)).root()
             node = node.graft_before(graft) if purpose is Purpose.FETCH else node.graft_after(graft)
@@ -109,13 +111,19 @@ def add_stages(
     while band.get_schedule_depth() == depth:
         band = band.parent()
     first = stamps.identity().project_out(isl.dim_type.in_, depth - 1, 1).lexmin()
-    for tile, staged in tiles:
-        for purpose in (Purpose.FETCH, Purpose.PUT):
+    for purpose in (Purpose.FETCH, Purpose.PUT):
+        for tile, staged in tiles if purpose is Purpose.FETCH else _put(tiles)[::-1]:
             one = AddedStatement(next(names), purpose, depth, tile, staged=staged)
             band = band.graft_before(_extend(first.set_tuple_name(_out, one.name)).root())
             added.append(one)
     band, barrier = add_barrier(band, next(names), after=True)
     return band, [*added, barrier]
+
+
+def _put(tiles: Sequence[tuple[SharedTile, StagedCopy]]) -> list[tuple[SharedTile, StagedCopy]]:
+    """What is put, last first: of copies that are only waited for the one that is waited for last."""
+    waiting = [each for each in tiles if each[1].asynchronous]
+    return [*waiting[:1], *(each for each in tiles if not each[1].asynchronous)]
 
 
 def _next(stamps: isl.Set) -> isl.Map:
