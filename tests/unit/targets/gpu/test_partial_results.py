@@ -19,7 +19,8 @@ def extents(model):
         found = model(body, parameters, before="double s = 0;", after="if (s > 1) return;")
         reordering = Reordering.ANY if reassociate else Reordering.EXACT
         reductions = find_reductions(found.scop, found.region, reordering).found
-        changed = with_partial_results(found.scop, found.dependences, reductions, ReductionParts())
+        changed, measured = with_partial_results(found.scop, found.dependences, reductions, ReductionParts())
+        assert not measured
         assert (changed is found.scop) == (len(changed.arrays) == len(found.scop.arrays))
         return [
             [str(each.coalesce()).partition("[(")[2].partition(")]")[0] for each in array.extents]
