@@ -230,9 +230,10 @@ class Options:
     )
     device_launches: str = _knob(
         "each",
-        Choice(("each", "together")),
-        "whether loops of the host launch each kernel, or are one launch where these are short",
-        more="Blocks then wait for each other between kernels, with CUDA on devices that can do that:"
+        Choice(("each", "graphs", "together")),
+        "whether loops of the host launch each kernel, many at once, or are one launch where these are short",
+        more="With `graphs` launches that were made before are made again as graphs of CUDA; with `together`"
+        " blocks wait for each other between kernels, with CUDA on devices that can do that:"
         " see [launches](../how-it-works/gpu.md#launches).",
     )
     parallel: bool = _knob(True, _boolean, "run coincident loops on several threads")

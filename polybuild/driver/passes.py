@@ -608,8 +608,8 @@ def _write_kernels(work: Transformation, context: CompileContext) -> bool:
     if not on_host <= on_device:  # the kernels use more memory than the host does
         checks = replace(checks, overlaps=work.overlaps(on_host & on_device))
     minimum = context.machine.device.work if context.options.min_work else 0
-    together = context.options.device_launches == "together"
-    request = DeviceRequest(scop, plan, target.language, trip_counts(scop), minimum, together=together)
+    launches = context.options.device_launches
+    request = DeviceRequest(scop, plan, target.language, trip_counts(scop), minimum, launches=launches)
     try:
         more = 3 if any(each.in_steps for each in plan.kernels) else min(3, 1 + len(plan.kernels) // 3)
         with operation_budget(effort.REGION_OPERATIONS * more):

@@ -156,6 +156,14 @@ template <class... Parameters> inline void call(void (*kernel)(Parameters...), v
     call(kernel, values, std::index_sequence_for<Parameters...>{});
 }
 
+// The sizes of the parameters of a kernel, and how many it has.
+template <class... Parameters> inline unsigned sizes(void (*)(Parameters...), std::size_t *found) {
+    const std::size_t all[] = {sizeof(Parameters)..., 0};
+    for (unsigned i = 0; i < sizeof...(Parameters); i++)
+        found[i] = all[i];
+    return sizeof...(Parameters);
+}
+
 // Barriers and comparisons that can be wrong: a EMULATOR_BELOW(n) b is a < b, or its mistake.
 #define EMULATOR_BARRIER(number) (emulator_mistake('b', number) ? (void)0 : emulator_barrier())
 #define EMULATOR_MEETING(number) (emulator_mistake('b', number) ? (void)0 : emulator_meeting())

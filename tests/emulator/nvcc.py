@@ -152,6 +152,8 @@ def compile_image(source: Path, output: Path, flags: list[str], folder: Path) ->
     text = re.sub(r"\b__global__\b", "__attribute__((noinline))", text)
     text += "".join(
         f'\nextern "C" void emulator_call_{name}(void **values) {{ emulator::call({name}, values); }}'
+        f'\nextern "C" unsigned emulator_sizes_{name}(std::size_t *found)'
+        f" {{ return emulator::sizes({name}, found); }}"
         for name in kernels
     )
     unit, assembly, library = folder / "kernels.ii", folder / "kernels.s", folder / "kernels.so"

@@ -88,8 +88,8 @@ class DeviceRequest:
     ``scop`` may have the region's instances in another form than the host's loops, ``work`` has the trip
     counts of its statements. The region runs on the host where a launch does less than ``minimum_work``
     statement instances. Of one of several parts of a region kernels are called after the ``part``; it runs
-    again and again, as often as the product of ``runs``, while its values stay on the device. Loops of the
-    host may be launched ``together``.
+    again and again, as often as the product of ``runs``, while its values stay on the device. ``launches``
+    is as the option ``device_launches``.
     """
 
     scop: Scop
@@ -99,7 +99,7 @@ class DeviceRequest:
     minimum_work: int
     part: str = ""
     runs: Sequence[isl.PwAff] = ()
-    together: bool = False
+    launches: str = "each"
 
 
 def write_device(
@@ -233,6 +233,7 @@ def _work(request: DeviceRequest, conditions: ConditionPrinter) -> str:
         f" .launches = {' + '.join(f'{count}.0 * {text}' for text, count in launches.items())},"
         f" .minimum = {request.minimum_work}.0"
         + (f", .runs = {conditions.instances([request.runs])}" if request.runs else "")
+        + (", .replay = 1" if request.launches == "graphs" else "")
     )
 
 
@@ -292,7 +293,7 @@ class _Kernels:
     def together(self, loop: isl.AstNode, names: Mapping[str, str]) -> tuple[str, KernelText] | None:
         """The name and the text of the kernel that ``loop`` of the host is; None if it launches several."""
         meeting = self._request.language.exchange.meeting
-        if meeting is None or not self._request.together:
+        if meeting is None or self._request.launches != "together":
             return None
         tree = self._request.plan.tree
         found = parts_of(loop, self._ast, self._kernels, tree.tiles, self._request.plan.copies)

@@ -88,6 +88,7 @@ typedef struct polybuild_region {
     struct polybuild_region *next;
     polybuild_counts counts; /* see polybuild_counters */
     void *seen;              /* see polybuild_recall */
+    void *tape;              /* of launches that are made again */
 } polybuild_region;
 
 /* What is done with an array. */
@@ -120,9 +121,11 @@ typedef struct polybuild_argument {
 
 /* What a run does, about: the number of statement instances, of those that one thread of the device runs
  * alone, of launches, and how many instances a launch is worth where no values are on the device yet. As many
- * `runs` like it (0: one) share what is copied, as it stays there. */
+ * `runs` like it (0: one) share what is copied, as it stays there. With `replay` launches that were made before are
+ * made again as graphs of the device. */
 typedef struct polybuild_work {
     double instances, serial, launches, minimum, runs;
+    int replay;
 } polybuild_work;
 
 /* An array that a run touches, and what is done with it. */

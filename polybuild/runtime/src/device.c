@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "replay.h"
 
 /* The code of one module on each device, kept as long as the process lives. */
 struct loaded {
@@ -117,6 +117,7 @@ static void at_exit(void) {
         if (device->state != PB_READY)
             continue;
         if (device->driver->enter(device) == 0) {
+            pb_replay_stop(device);
             if (device->before_stop)
                 device->before_stop(device);
             free_spares(device);

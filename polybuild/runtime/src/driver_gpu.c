@@ -157,19 +157,27 @@ static int allocate(struct pb_device *device, size_t bytes, pb_memory *memory) {
 
 static void release(struct pb_device *device, pb_memory memory) { (void)of(device)->calls.release(memory); }
 
+/* Where the arguments of a call are; an error code if it is too large. */
+static int arguments_of(const struct pb_call *call, device_pointer *pointers, void **parameters) {
+    for (int i = 0; i < 3; i++)
+        if (call->grid[i] > INT_MAX || call->block[i] > INT_MAX)
+            return GPU_INVALID_VALUE;
+    for (int i = 0; i < call->count; i++) {
+        pointers[i] = call->memories[i];
+        parameters[i] = call->arguments[i].buffer ? &pointers[i] : (void *)(uintptr_t)call->arguments[i].value;
+    }
+    return 0;
+}
+
 static int launch(struct pb_device *device, const struct pb_call *call) {
     const struct gpu *gpu = of(device);
     const struct code *code = call->code;
     const size_t *grid = call->grid, *block = call->block;
     device_pointer pointers[PB_MAXIMUM_ARGUMENTS];
     void *parameters[PB_MAXIMUM_ARGUMENTS];
-    for (int i = 0; i < 3; i++)
-        if (grid[i] > INT_MAX || block[i] > INT_MAX)
-            return GPU_INVALID_VALUE;
-    for (int i = 0; i < call->count; i++) {
-        pointers[i] = call->memories[i];
-        parameters[i] = call->arguments[i].buffer ? &pointers[i] : (void *)(uintptr_t)call->arguments[i].value;
-    }
+    int error = arguments_of(call, pointers, parameters);
+    if (error)
+        return error;
     stream_t stream = ((struct gpu_queue *)call->queue)->stream;
     if (call->together)
         return gpu->calls.launch_together(code->functions[call->kernel], (unsigned)grid[0], (unsigned)grid[1],
@@ -178,6 +186,43 @@ static int launch(struct pb_device *device, const struct pb_call *call) {
     return gpu->calls.launch(code->functions[call->kernel], (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
                              (unsigned)block[0], (unsigned)block[1], (unsigned)block[2], 0,
                              stream, parameters, NULL);
+}
+
+static void forget(struct pb_device *device, void *graph) {
+    (void)of(device)->calls.graph_exec_destroy(graph);
+}
+
+/* Each node waits for the one before. The driver copies the arguments. */
+static int graph(struct pb_device *device, const struct pb_call *calls, int count, void **result) {
+    const struct gpu *gpu = of(device);
+    device_pointer pointers[PB_MAXIMUM_ARGUMENTS];
+    void *parameters[PB_MAXIMUM_ARGUMENTS];
+    graph_t made = NULL;
+    graph_exec_t whole = NULL;
+    graph_node_t node = NULL, before = NULL;
+    int code = gpu->has_graphs ? gpu->calls.graph_create(&made, 0) : GPU_INVALID_VALUE;
+    if (code)
+        return code;
+    for (int i = 0; i < count && !code; i++, before = node) {
+        const struct code *own = calls[i].code;
+        struct kernel_node kernel = {.function = own->functions[calls[i].kernel], .parameters = parameters};
+        for (int k = 0; k < 3; k++) {
+            kernel.grid[k] = (unsigned)calls[i].grid[k];
+            kernel.block[k] = (unsigned)calls[i].block[k];
+        }
+        code = arguments_of(&calls[i], pointers, parameters);
+        if (!code)
+            code = gpu->calls.graph_add(&node, made, &before, before != NULL, &kernel);
+    }
+    if (!code)
+        code = gpu->calls.graph_instantiate(&whole, made, 0);
+    (void)gpu->calls.graph_destroy(made);
+    *result = code ? NULL : whole;
+    return code;
+}
+
+static int replay(struct pb_device *device, void *queue, void *graph) {
+    return of(device)->calls.graph_launch(graph, ((struct gpu_queue *)queue)->stream);
 }
 
 static size_t room(struct pb_device *device, const struct pb_call *call) {
@@ -247,9 +292,11 @@ static int wait_for_all(struct pb_device *device, void *handle) {
 
 static struct gpu cuda = {.dialect = &gpu_cuda}, hip = {.dialect = &gpu_hip};
 
-#define DRIVER(spelled, gpu)                                                                                           \
+#define DRIVER(spelled, gpu, ...)                                                                                      \
     {                                                                                                                  \
         spelled, &(gpu), start, stop, capacity, explain, enter, leave, load, unload, allocate, release, open_queue,    \
-            close_queue, follow, gpu_copy_in, gpu_copy_out, launch, wait_for_all, holds, reads_host, join, room        \
+            close_queue, follow, gpu_copy_in, gpu_copy_out, launch, wait_for_all, holds, reads_host, join, room,       \
+            __VA_ARGS__                                                                                                \
     }
-const struct pb_driver pb_cuda_driver = DRIVER("cuda", cuda), pb_hip_driver = DRIVER("hip", hip);
+const struct pb_driver pb_cuda_driver = DRIVER("cuda", cuda, graph, replay, forget),
+                       pb_hip_driver = DRIVER("hip", hip, NULL, NULL, NULL);

@@ -11,6 +11,9 @@ typedef struct stream *stream_t;
 typedef struct event *event_t;
 typedef struct module *module_t;
 typedef struct function *function_t;
+typedef struct graph *graph_t;
+typedef struct graph_exec *graph_exec_t;
+typedef struct graph_node *graph_node_t;
 typedef unsigned long long device_pointer;
 
 struct copy_2d { /* CUDA_MEMCPY2D */
@@ -27,6 +30,12 @@ struct copy_2d { /* CUDA_MEMCPY2D */
     void *target_array;
     size_t target_pitch;
     size_t width, height;
+};
+
+struct kernel_node { /* CUDA_KERNEL_NODE_PARAMS_v1 */
+    function_t function;
+    unsigned grid[3], block[3], shared_bytes;
+    void **parameters, **extra;
 };
 
 enum { GPU_INVALID_VALUE = 1, GPU_OUT_OF_MEMORY = 2 };
@@ -74,9 +83,20 @@ enum { GPU_INVALID_VALUE = 1, GPU_OUT_OF_MEMORY = 2 };
     X(int, error_get, "cuGetErrorString", NULL, (int, const char **))                                                  \
     X(const char *, error_text, NULL, "hipGetErrorString", (int))
 
+/* Those that a driver may lack, all or none: without them launches are made one by one. */
+#define GPU_GRAPH_CALLS(X)                                                                                             \
+    X(int, graph_create, "cuGraphCreate", NULL, (graph_t *, unsigned))                                                 \
+    X(int, graph_add, "cuGraphAddKernelNode", NULL,                                                                    \
+      (graph_node_t *, graph_t, const graph_node_t *, size_t, const struct kernel_node *))                             \
+    X(int, graph_instantiate, "cuGraphInstantiateWithFlags", NULL, (graph_exec_t *, graph_t, unsigned long long))      \
+    X(int, graph_launch, "cuGraphLaunch", NULL, (graph_exec_t, stream_t))                                              \
+    X(int, graph_exec_destroy, "cuGraphExecDestroy", NULL, (graph_exec_t))                                             \
+    X(int, graph_destroy, "cuGraphDestroy", NULL, (graph_t))
+
 struct gpu_calls {
 #define MEMBER(result, name, cuda, hip, parameters) result(*name) parameters;
     GPU_CALLS(MEMBER)
+    GPU_GRAPH_CALLS(MEMBER)
 #undef MEMBER
 };
 
@@ -100,6 +120,7 @@ struct gpu {
     context_t context;
     size_t max_pitch;
     size_t multiprocessors; /* 0: blocks cannot wait for each other */
+    bool has_graphs;
     bool reads_host; /* kernels read the host's memory by the host's own tables of pages */
     /* Pinned memory through which arrays are copied, one half filled while the other one travels. */
     char *pinned; /* NULL: not yet, or not to be had */

@@ -38,6 +38,11 @@ const char *gpu_open(struct gpu *gpu) {
         return "the driver is too old: it lacks a function";
     GPU_CALLS(FIND)
 #undef FIND
+    gpu->has_graphs = !is_hip;
+#define FIND(result, name, cuda, hip, parameters)                                                                      \
+    gpu->has_graphs = gpu->has_graphs && find(library, cuda, &gpu->calls.name);
+    GPU_GRAPH_CALLS(FIND)
+#undef FIND
     return NULL;
 }
 

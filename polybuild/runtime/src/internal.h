@@ -105,6 +105,10 @@ struct pb_driver {
     int (*join)(struct pb_device *device, void *queue, unsigned long long stream, bool after);
     /* Of drivers whose blocks can wait for each other, else NULL: how many of a launch run at once; 0: none. */
     size_t (*room)(struct pb_device *device, const struct pb_call *call);
+    /* Of drivers with graphs, else NULL: makes one of launches, one after the other, launches it, and frees it. */
+    int (*graph)(struct pb_device *device, const struct pb_call *calls, int count, void **graph);
+    int (*replay)(struct pb_device *device, void *queue, void *graph);
+    void (*forget)(struct pb_device *device, void *graph);
 };
 
 extern PB_PRIVATE const struct pb_driver pb_cuda_driver, pb_hip_driver, pb_opencl_driver;

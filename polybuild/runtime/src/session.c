@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "entries.h"
+#include "replay.h"
 
 struct polybuild_buffer {
     struct polybuild_buffer *next;
@@ -23,6 +24,7 @@ struct polybuild_session {
     struct pb_lane *lane;
     void *code;
     polybuild_buffer *buffers;
+    struct pb_player player;
     const char *failure; /* the first error; NULL: none yet */
     double phase; /* instances of a launch, about; 0: not known */
     unsigned long long begin, launched; /* launched: when the first kernel was, 0: none yet */
@@ -119,6 +121,8 @@ polybuild_session *pb_open(polybuild_region *region, const polybuild_work *work,
     }
     if (!session && (!better || pb_settings()->verbose))
         complain(region, better ? better : why);
+    if (session && work && work->replay)
+        pb_replay_begin(&session->player, region, device);
     pb_unlock();
     if (session) {
         session->region = region;
@@ -255,8 +259,10 @@ static void call_kernel(polybuild_session *session, const struct pb_call *call) 
                 code = pb_wait(session->lane); /* so that the time of copies is not that of kernels */
             session->launched = pb_now();
         }
+        if (!code && call->together)
+            code = pb_replay_end(&session->player, call->queue);
         if (!code)
-            code = driver->launch(session->device, call);
+            code = pb_replay(&session->player, session->device, call);
         driver->leave(session->device);
     }
     fail_with(session, code, false);
@@ -425,9 +431,25 @@ static void account(const polybuild_session *session) {
     region->complained = 1;
 }
 
+/* Launches what waits for others like it. */
+static void stop_replay(polybuild_session *session) {
+    const struct pb_driver *driver = session->device->driver;
+    if (!session->player.tape)
+        return;
+    pb_lock();
+    int code = driver->enter(session->device);
+    if (!code) {
+        code = pb_replay_end(&session->player, session->lane->queue);
+        driver->leave(session->device);
+    }
+    fail_with(session, code, false);
+    pb_unlock();
+}
+
 int pb_close(polybuild_session *session) {
     if (!session)
         return 0;
+    stop_replay(session);
     if (!session->failure)
         finish(session);
     pb_lock();

@@ -29,6 +29,8 @@ static __thread int pushed[MOST_PUSHED]; /* which devices */
 static int contexts[MOST_DEVICES];    /* how often each was retained */
 static int retained, streams_live, events, initialized;
 static unsigned long long calls, allocations, rectangles; /* rectangles: copies of rows with a pitch */
+static int graphs_live;
+static unsigned long long replays; /* launches of graphs */
 static unsigned long long errors;                         /* calls that were answered with one */
 static struct image images[MOST_IMAGES];
 static int image_count, images_live;
@@ -241,11 +243,11 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
     for (int i = 0; i < MOST_PINNED; i++)
         pins += pinned[i].low != NULL;
     if (--retained == 0) {
-        statistics_write(calls, errors, allocations, rectangles);
-        if (!getenv("POLYBUILD_EMULATOR_FAIL") && (memory_live() || pins || streams_live || events || images_live)) {
+        statistics_write(calls, errors, allocations, rectangles, replays);
+        if (!getenv("POLYBUILD_EMULATOR_FAIL") && (memory_live() || pins || streams_live || events || images_live || graphs_live)) {
             fprintf(stderr, "emulator: not given back: %zu arrays, %d pieces of pinned memory, %d streams, %d events, "
-                            "%d modules\n",
-                    memory_live(), pins, streams_live, events, images_live);
+                            "%d modules, %d graphs\n",
+                    memory_live(), pins, streams_live, events, images_live, graphs_live);
             fflush(NULL);
             _exit(LEAK);
         }
@@ -608,6 +610,9 @@ int cuModuleGetFunction(struct kernel **result, struct image *image, const char 
     snprintf(kernel->name, sizeof kernel->name, "%s", name);
     kernel->image = image;
     memcpy(&kernel->call, &call, sizeof call);
+    snprintf(symbol, sizeof symbol, "emulator_sizes_%s", name);
+    void *sizes = dlsym(image->handle, symbol);
+    memcpy(&kernel->sizes, &sizes, sizeof sizes);
     *result = kernel;
     return end(SUCCESS);
 }
@@ -643,4 +648,105 @@ int cuLaunchCooperativeKernel(struct kernel *kernel, unsigned grid_x, unsigned g
     begin_in(stream_of(stream));
     struct index3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
     return end(launch(kernel, grid, block, parameters, true));
+}
+
+/* ---- graphs: launches one after the other ---- */
+
+enum { MOST_PARAMETERS = 256, LARGEST_PARAMETER = 16 };
+
+struct node {
+    struct node *next;
+    struct kernel *kernel;
+    struct index3 grid, block;
+    void *parameters[MOST_PARAMETERS];
+    char values[MOST_PARAMETERS][LARGEST_PARAMETER];
+};
+
+struct graph {
+    struct node *first, *last;
+};
+
+struct kernel_node {
+    struct kernel *function;
+    unsigned grid[3], block[3], shared;
+    void **parameters, **extra;
+};
+
+int cuGraphCreate(struct graph **graph, unsigned flags) {
+    BEGIN_WITH_CONTEXT();
+    *graph = flags ? NULL : calloc(1, sizeof **graph);
+    graphs_live += *graph != NULL;
+    return end(*graph ? SUCCESS : INVALID_VALUE);
+}
+
+/* Nodes are in one row: each waits for the one that was added before. */
+int cuGraphAddKernelNode(struct node **node, struct graph *graph, struct node *const *before, size_t count,
+                         const struct kernel_node *what) {
+    BEGIN_WITH_CONTEXT();
+    size_t sizes[MOST_PARAMETERS];
+    bool in_row = graph->last ? count == 1 && *before == graph->last : count == 0;
+    if (!in_row || what->shared || what->extra)
+        return end(INVALID_VALUE);
+    struct node *made = calloc(1, sizeof *made);
+    if (!made)
+        return end(OUT_OF_MEMORY);
+    made->kernel = what->function;
+    made->grid = (struct index3){what->grid[0], what->grid[1], what->grid[2]};
+    made->block = (struct index3){what->block[0], what->block[1], what->block[2]};
+    unsigned parameters = made->kernel->sizes(sizes);
+    for (unsigned i = 0; i < parameters; i++) {
+        memcpy(made->values[i], what->parameters[i], sizes[i]);
+        made->parameters[i] = made->values[i];
+    }
+    *(graph->last ? &graph->last->next : &graph->first) = made;
+    *node = graph->last = made;
+    return end(SUCCESS);
+}
+
+/* It takes what the graph has. */
+int cuGraphInstantiateWithFlags(struct graph **whole, struct graph *graph, unsigned long long flags) {
+    BEGIN_WITH_CONTEXT();
+    *whole = flags ? NULL : calloc(1, sizeof **whole);
+    if (!*whole)
+        return end(INVALID_VALUE);
+    **whole = *graph;
+    graph->first = graph->last = NULL;
+    graphs_live++;
+    return end(SUCCESS);
+}
+
+int cuGraphLaunch(struct graph *whole, void *stream) {
+    BEGIN_WITH_CONTEXT();
+    flush(asked);
+    if (!stream_of(stream))
+        return end(INVALID_HANDLE);
+    int code = SUCCESS;
+    for (const struct node *each = whole->first; each && code == SUCCESS; each = each->next) {
+        begin_in(stream_of(stream));
+        code = launch(each->kernel, each->grid, each->block, (void **)(uintptr_t)each->parameters, false);
+    }
+    replays++;
+    return end(code);
+}
+
+static void free_graph(struct graph *graph) {
+    while (graph->first) {
+        struct node *next = graph->first->next;
+        free(graph->first);
+        graph->first = next;
+    }
+    free(graph);
+    graphs_live--;
+}
+
+int cuGraphDestroy(struct graph *graph) {
+    BEGIN_WITH_CONTEXT();
+    free_graph(graph);
+    return end(SUCCESS);
+}
+
+int cuGraphExecDestroy(struct graph *whole) {
+    BEGIN_WITH_CONTEXT();
+    free_graph(whole);
+    return end(SUCCESS);
 }

@@ -110,6 +110,7 @@ struct image;
 struct kernel {
     char name[256];
     void (*call)(void **parameters);
+    unsigned (*sizes)(size_t *found); /* of the parameters; how many there are */
     struct image *image;
 };
 struct image { /* a loaded module */
@@ -142,6 +143,6 @@ void count_launch(const struct kernel *kernel, uint64_t blocks, unsigned threads
                   uint64_t meetings);
 void count_copy(bool out, size_t bytes);
 void statistics_write(unsigned long long calls, unsigned long long errors, unsigned long long allocations,
-                      unsigned long long rectangles);
+                      unsigned long long rectangles, unsigned long long replays);
 
 #endif
