@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polybuild.codegen.device.host import DeviceText, object_name
@@ -34,7 +34,7 @@ from polybuild.source.autodetect import RefusedLoop, detect_regions
 from polybuild.source.model import BlockKind, Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.preprocess import predefined_macros
 from polybuild.source.reader import read_source, text_of
-from polybuild.targets.base import ImageError
+from polybuild.targets.base import ImageError, KernelImage
 from polybuild.targets.cpu.target import OPENMP
 from polybuild.targets.lookup import TARGETS
 from polybuild.tuning.record import Build
@@ -107,11 +107,11 @@ def compile_source(
         details.append(found.details)
     watch.begins(None)
     try:
-        head = _device_head(replacements, context)
+        head, needs = _device_head(replacements, context)
     except ImageError as error:
         diagnostics.append(_not_built(source, error))
         replacements, reports = _on_host(replacements, reports)
-        head = _device_head(replacements, context, compiles=False)
+        head, needs = _device_head(replacements, context, compiles=False)
     blocks = _blocks(source, reports, options, diagnostics)
     if not head and any(each.kind is BlockKind.RESIDENT for each in blocks):
         head = RUNTIME_HEADER
@@ -119,8 +119,8 @@ def compile_source(
     if replacements or blocks or alike:
         text = splice(source, replacements, head, blocks, distributes=distributes, alike=alike)
     made = text, tuple(reports), tuple(diagnostics)
-    times = tuple(printer.clock.times.values())
-    return FileResult(*made, source.dependencies, refused, tuple(details), times)
+    told, times = _with_needs(details, needs), tuple(printer.clock.times.values())
+    return FileResult(*made, source.dependencies, refused, told, times)
 
 
 def _on_host(
@@ -175,14 +175,17 @@ def _not_built(source: Source, error: ImageError) -> Diagnostic:
     )
 
 
-def _device_head(replacements: list[Replacement], context: CompileContext, *, compiles: bool = True) -> str:
+def _device_head(
+    replacements: list[Replacement], context: CompileContext, *, compiles: bool = True
+) -> tuple[str, Mapping[str, str]]:
     """What a file with kernels needs at its top; empty if no backend for a device is asked for.
 
-    Regions without kernels get the names of their objects. Unless it ``compiles`` kernels, they are names.
+    Then what kernels need, by their names. Regions without kernels get the names of their objects. Unless it
+    ``compiles`` kernels, they are names.
     """
     target = TARGETS[context.options.backend]
     if not target.has_kernels or not replacements:
-        return ""
+        return "", {}
     devices: list[tuple[DeviceText, RegionPosition]] = []
     hosts: list[tuple[str, RegionPosition]] = []
     for position, each in enumerate(replacements):
@@ -195,11 +198,27 @@ def _device_head(replacements: list[Replacement], context: CompileContext, *, co
             hosts.append((name, place))
             replacements[position] = replace(each, text=replace(each.text, host=name))
     if not devices:
-        return RUNTIME_HEADER + host_head(hosts)
+        return RUNTIME_HEADER + host_head(hosts), {}
     kernels = kernel_source([device for device, _ in devices])
-    image = target.compile_kernels(kernels, context) if compiles else b""
+    image = target.compile_kernels(kernels, context) if compiles else KernelImage()
     options = target.source_options(context)
-    return RUNTIME_HEADER + module_head(devices, image, options, context.machine) + host_head(hosts)
+    head = module_head(devices, image.data, options, context.machine)
+    return RUNTIME_HEADER + head + host_head(hosts), image.needs
+
+
+def _with_needs(details: Sequence[Details | None], needs: Mapping[str, str]) -> tuple[Details | None, ...]:
+    """``details`` of regions with what the compiler of kernels says that each of them ``needs``."""
+    found: list[Details | None] = []
+    for each in details:
+        device = each.text.kernels if each is not None and needs else None
+        if each is not None and device is not None:
+            lines = {name: (*told, needs.get(name, "")) for name, told in device.described.items()}
+            described = {name: tuple(filter(None, told)) for name, told in lines.items()}
+            text = replace(each.text, kernels=replace(device, described=described))
+            found.append(replace(each, text=text))
+        else:
+            found.append(each)
+    return tuple(found)
 
 
 def _blocks(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from polybuild.diagnostics import PolybuildError
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 
 class ImageError(PolybuildError):
     """The kernels could not be compiled; the message is the compiler's."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelImage:
+    """Kernels as machine code, and what each of them needs, in words, by its name."""
+
+    data: bytes = b""
+    needs: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +221,9 @@ class Target:
         """The option with which the device's driver compiles the source of kernels; empty: none."""
         return ""
 
-    def compile_kernels(self, source: str, context: CompileContext) -> bytes:  # noqa: ARG002
+    def compile_kernels(self, source: str, context: CompileContext) -> KernelImage:  # noqa: ARG002
         """The kernels of ``source`` as machine code; empty where the device's driver compiles them.
 
         Raises ImageError.
         """
-        return b""
+        return KernelImage()

@@ -129,6 +129,12 @@ def usage_of(log: str) -> tuple[KernelUsage, ...]:
     return tuple(found)
 
 
+def told(usage: KernelUsage) -> str:
+    """What a kernel needs, in words."""
+    spills = f", {usage.spills} bytes spilled" if usage.spills else ""
+    return f"{usage.registers} registers for each thread on {usage.architecture}{spills}"
+
+
 def _number(pattern: str, text: str) -> int:
     match = re.search(pattern, text)
     return int(match[1]) if match else 0

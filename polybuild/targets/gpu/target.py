@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polybuild.targets.base import DeviceLimits, PortableLimits, Target
-from polybuild.targets.gpu.nvcc import build_image, find_nvcc
+from polybuild.targets.base import DeviceLimits, KernelImage, PortableLimits, Target
+from polybuild.targets.gpu.nvcc import build_image, find_nvcc, told
 from polybuild.targets.instructions import CopyStages, MatrixInstruction
 from polybuild.targets.languages import CUDA_C, HIP, OPENCL_C
 from polybuild.values import dataclass
@@ -98,12 +98,15 @@ class CudaTarget(DeviceTarget):
         """As in Target."""
         return find_nvcc(options.nvcc)
 
-    def compile_kernels(self, source: str, context: CompileContext) -> bytes:
+    def compile_kernels(self, source: str, context: CompileContext) -> KernelImage:
         """As in Target."""
         options = context.options
         nvcc = self.compiler(options)
         assert nvcc is not None  # noqa: S101 - else the target is another
-        return build_image(source, nvcc, options.cuda_arch, contract=context.compiler.may_contract).data
+        image = build_image(source, nvcc, options.cuda_arch, contract=context.compiler.may_contract)
+        newest = f"sm_{max(options.cuda_arch)}"
+        needs = {each.kernel: told(each) for each in image.usage if each.architecture == newest}
+        return KernelImage(image.data, needs)
 
 
 @dataclass(frozen=True, slots=True)

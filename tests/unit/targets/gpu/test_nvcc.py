@@ -7,12 +7,15 @@ import subprocess
 import pytest
 
 from polybuild.codegen.file.module_object import DriverSource, module_object
+from polybuild.driver.file import compile_source
 from polybuild.machine.model import Machine
+from polybuild.options import Options
 from polybuild.targets.base import ImageError
 from polybuild.targets.gpu.nvcc import (
     KernelUsage,
     build_image,
     find_nvcc,
+    told,
     usage_of,
 )
 
@@ -92,6 +95,31 @@ ptxas info    : Used 12 registers, 360 bytes cmem[0]
 
 def test_what_kernels_need():
     assert usage_of(LOG) == (KernelUsage("one", "sm_80", 40, 4096, 24), KernelUsage("two", "sm_90", 12, 0, 0))
+    assert [told(each) for each in usage_of(LOG)] == [
+        "40 registers for each thread on sm_80, 24 bytes spilled",
+        "12 registers for each thread on sm_90",
+    ]
+
+
+def test_explanations_have_them(tmp_path, monkeypatch):
+    """Those of the newest architecture that was asked for."""
+    log = LOG.replace("'two'", "'polybuild_f_4_0'")
+    monkeypatch.setenv(
+        "NVCC",
+        script(
+            tmp_path / "nvcc",
+            f'while [ "$1" != -o ]; do shift; done\necho image > "$2"\ncat >&2 << E\n{log}E\n',
+        ),
+    )
+    source = tmp_path / "f.c"
+    source.write_text(
+        "void f(int n, double *x)\n{\n  (void)n;\n#pragma scop\n"
+        "  for (int i = 0; i < n; i++)\n    x[i] = 2 * x[i];\n#pragma endscop\n}\n"
+    )
+    options = Options(backend="cuda", cuda_arch=(80, 90), min_work=0)
+    (details,) = compile_source(str(source), options, ["gcc"], []).details
+    (lines,) = details.text.kernels.described.values()
+    assert lines[-1] == "12 registers for each thread on sm_90"
 
 
 def test_the_module_in_c_has_the_bytes_that_went_in(tmp_path):
