@@ -66,14 +66,6 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
             }
         }
       }
-      #pragma unroll
-      for (int own = 0; own < 1; own++) {
-        const int vector = 64 * own + thread;
-          {
-            A_shared0[0][2 * (vector % 4)][vector / 4] = A_shared0_next[own].x;
-            A_shared0[0][2 * (vector % 4) + 1][vector / 4] = A_shared0_next[own].y;
-          }
-      }
       if (pb_n >= 16 * c1 + 16 && (unsigned long)&B[(long)0 * pb_n + (16 * c1)] % 16 == 0 && pb_n % 2 == 0) {
       #pragma unroll
         for (int own = 0; own < 1; own++) {
@@ -99,6 +91,14 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
       for (int own = 0; own < 1; own++) {
         const int vector = 64 * own + thread;
           *(__local double2 *)&B_shared1[0][vector / 8][2 * (vector % 8)] = B_shared1_next[own];
+      }
+      #pragma unroll
+      for (int own = 0; own < 1; own++) {
+        const int vector = 64 * own + thread;
+          {
+            A_shared0[0][2 * (vector % 4)][vector / 4] = A_shared0_next[own].x;
+            A_shared0[0][2 * (vector % 4) + 1][vector / 4] = A_shared0_next[own].y;
+          }
       }
       if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
         C_own[0][0] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1)];

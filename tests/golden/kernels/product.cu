@@ -73,8 +73,6 @@ extern "C" __global__ void __launch_bounds__(64, 16) polybuild_product_6_1(doubl
             }
         }
       }
-      __pipeline_commit();
-      __pipeline_wait_prior(0);
       if (pb_n >= 16 * c1 + 16 && (unsigned long)&B[(long)0 * pb_n + (16 * c1)] % 16 == 0 && pb_n % 2 == 0) {
       #pragma unroll
         for (int own = 0; own < 1; own++) {
@@ -181,8 +179,6 @@ extern "C" __global__ void __launch_bounds__(64, 16) polybuild_product_6_1(doubl
           }
         }
         if (pb_n >= 8 * c2 + 9) {
-          __pipeline_commit();
-          __pipeline_wait_prior(0);
           __pipeline_commit();
           __pipeline_wait_prior(0);
         }
