@@ -45,8 +45,10 @@ def test_a_barrier_for_some_threads_only(planned):
 def test_the_next_tile_needs_a_stage_of_its_own(planned):
     """It is put where this one is read from, if there is but one."""
     plan = planned(PRODUCT, MATRICES).plan
-    puts = {name: each for name, each in plan.tree.added.items() if each.purpose is Purpose.PUT}
-    assert len(puts) == 4  # two arrays, before the loop and in it
-    single = {name: replace(each, tile=replace(each.tile, stages=1)) for name, each in puts.items()}
+    staged = {name: each for name, each in plan.tree.added.items() if each.staged is not None}
+    purposes = [each.purpose for each in staged.values()]
+    assert purposes.count(Purpose.FETCH) == 4  # two arrays, before the loop and in it
+    assert purposes.count(Purpose.PUT) == 2  # both are waited for at once
+    single = {name: replace(each, tile=replace(each.tile, stages=1)) for name, each in staged.items()}
     with pytest.raises(IllegalSchedule, match="no barrier parts"):
         check_barriers(replace(plan.tree, added={**plan.tree.added, **single}), plan.kernels)
