@@ -11,7 +11,7 @@ WORDS = {
     "--fusion": ("auto", "min", "max", "depth"),
     "--tile": ("on", "off"),
     "--tile-shape": ("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid"),
-    "--device-launches": ("each", "together"),
+    "--device-launches": ("each", "graphs", "together"),
     "--parallel": ("on", "off"),
     "--simd": ("on", "off"),
     "--registers": ("on", "off"),
