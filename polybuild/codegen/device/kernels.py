@@ -13,7 +13,7 @@ from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulators import OpenAccumulator
 from polybuild.codegen.c.bodies import BodyPrinter
 from polybuild.codegen.c.directives import DirectivePrinter
-from polybuild.codegen.c.expressions import ADDITIVE, UNARY, identifiers_in
+from polybuild.codegen.c.expressions import ADDITIVE, UNARY, identifiers_in, is_atom
 from polybuild.codegen.c.guards import GuardSimplifier
 from polybuild.codegen.c.layout import CodeLine
 from polybuild.codegen.c.loops import LoopPrinter
@@ -26,11 +26,11 @@ from polybuild.codegen.device.descriptions import described
 from polybuild.codegen.device.exchanges import IDENTITIES, LANE_THREADS, exchange_of
 from polybuild.codegen.device.matrices import MatrixPrinter, unconditional
 from polybuild.codegen.device.statements import KernelSource, KernelStatementPrinter, may_run_idle
-from polybuild.codegen.device.whole_loops import WholeLoop, whole_loop
+from polybuild.codegen.device.whole_loops import COPIES, WholeLoop, last_of, whole_loop
 from polybuild.codegen.file.names import fresh
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.scop.model import Array
+from polybuild.scop.model import AccessKind, Array
 from polybuild.targets.device import MEETINGS, Axis, Kernel, SharedTile, ThreadTile, Tile
 from polybuild.targets.languages import KernelLanguage
 from polybuild.targets.model import LoopDirective
@@ -386,13 +386,37 @@ class KernelPrinter(LoopPrinter):
 
     def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         if self._known is None:
-            return super()._for(node, indent, before)
+            return self._plain(node, indent, before)
         back = self._known.enter(node)
         lines = self._whole(node, indent) if self._tile_state.is_full else []
         with self._below(node.for_get_init(), node.for_get_cond()):
-            lines = lines or super()._for(node, indent, before)
+            lines = lines or self._plain(node, indent, before)
         self._known.leave(back)
         return lines
+
+    def _plain(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
+        """The loop ``node`` with its own bounds.
+
+        nvcc makes copies of its code only where the last one is computed before.
+        """
+        known = node.get_annotation()
+        kept = self._heads_of_loops.rolled or (known and known.get_name() in self._ast.dynamic)
+        last = last_of(node) if self._adds_up(node) and whole_loop(node) is None else None
+        if last is None or kept:
+            return super()._for(node, indent, before)
+        return self._in_copies(node, (node.for_get_init(), last), f"#pragma unroll {COPIES}", indent)
+
+    def _adds_up(self, node: isl.AstNode) -> bool:
+        """Whether the loop ``node`` does nothing but accumulate in registers: it had better read ahead."""
+        body, ast = node.for_get_body(), self._source.ast
+        name = body.get_annotation().get_name() if kind_of(body) == isl.ast_node_type.user else ""
+        if name not in ast.instances:
+            return False
+        tiles = {id(each.access.node): each.tile for each in ast.placed[name]}
+        written = [
+            each for each in ast.instances[name].statement.accesses if each.kind is not AccessKind.READ
+        ]
+        return all(isinstance(tiles.get(id(each.node)), ThreadTile) for each in written)
 
     def _whole(self, node: isl.AstNode, indent: str) -> list[str]:
         """The innermost loop ``node`` where it is as long as its tile, and else; empty if it has no tile."""
@@ -427,12 +451,21 @@ class KernelPrinter(LoopPrinter):
         multiplied = [f"{indent}{line}" if line[0] != "#" else line for line in self._multiplied(node, whole)]
         if multiplied:
             return multiplied
+        return self._in_copies(node, (whole.first, whole.last), whole.pragma, indent)
+
+    def _in_copies(
+        self, node: isl.AstNode, ends: tuple[isl.AstExpr, isl.AstExpr], pragma: str, indent: str
+    ) -> list[str]:
+        """The loop ``node`` from one of ``ends`` to the other."""
         text, identifier = self._expression().text, node.for_get_iterator().id_get_id().get_name()
         declared, outer = self._names.enter(), self._names.get(identifier)
         self._names[identifier] = counter = self._names.fresh(identifier)
-        head = f"for ({self.counter_type} {counter} = {text(whole.first)}; {counter} <= {text(whole.last)};"
+        first, last = map(text, ends)
+        if not is_atom(ends[1]) and whole_loop(node) is None:
+            first, last = f"{first}, {counter}_last = {last}", f"{counter}_last"
+        head = f"for ({self.counter_type} {counter} = {first}; {counter} <= {last};"
         lines = [
-            whole.pragma,
+            pragma,
             f"{indent}{head} {counter}++) {{",
             *self._block(node.for_get_body(), indent + _INDENT),
             f"{indent}}}",

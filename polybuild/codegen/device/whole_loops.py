@@ -15,7 +15,7 @@ from polybuild.values import dataclass
 _Op = isl.ast_expr_op_type
 
 
-_COPIES = 8
+COPIES = 8
 """How many iterations one after the other a compiler is asked for."""
 
 
@@ -30,12 +30,19 @@ class WholeLoop:
     @property
     def pragma(self) -> str:
         """What asks a compiler for copies of the code: a long loop with more takes too many registers."""
-        return "#pragma unroll" if any(map(self.has, range(_COPIES + 1))) else f"#pragma unroll {_COPIES}"
+        return "#pragma unroll" if any(map(self.has, range(COPIES + 1))) else f"#pragma unroll {COPIES}"
 
     def has(self, count: int) -> bool:
         """Whether it runs ``count`` times."""
         later = self.last if is_atom(self.last) else self.last.op_get_arg(1)
         return is_number(later, count - 1)
+
+
+def last_of(node: isl.AstNode) -> isl.AstExpr | None:
+    """The last value of the counter of the loop ``node``, None if it does not count by one up to one."""
+    condition = node.for_get_cond()
+    counts = _Op(condition.op_get_type()) == _Op.le and is_number(node.for_get_inc(), 1)
+    return condition.op_get_arg(1) if counts else None
 
 
 def whole_loop(node: isl.AstNode) -> WholeLoop | None:

@@ -29,6 +29,7 @@ from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import SERIAL, STEP_BY_STEP, DevicePlan, Kernel
 from polybuild.targets.gpu.barriers import check_barriers
 from polybuild.targets.gpu.index_limit import index_limit
+from polybuild.targets.gpu.kernel_fusion import fuse_equal_grids
 from polybuild.targets.gpu.lower import lower
 from polybuild.targets.gpu.mapping import map_to_gpu
 from polybuild.targets.gpu.model import GpuMapping
@@ -73,7 +74,9 @@ def plan_for_gpu(
                 found = _mapped(scop, dependences, options, limits, temporaries, over_time=True)
                 if found.mapping.in_steps:
                     return planned(found)
-            usual, why = found, found.mapping.remarks
+            why = found.mapping.remarks
+            if len(found.mapping.kernels) == 1:  # there is nothing to fuse
+                usual = found
         except (IllegalSchedule, IllegalStorage):
             why = (f"{STEP_BY_STEP}: threads of tiles over time would share values",)
         except isl.Error as error:
@@ -300,8 +303,10 @@ def _mapped(
     A private array that cannot be one of a thread lies in the device's memory, and
     its live ranges keep their order. ``over_time``, stencils get tiles.
     """
+    fuses = options.fusion == options.schedule == "auto" and not over_time and not together
     while True:
-        schedule = _schedule(scop, dependences, options, together=together)
+        plain = _schedule(scop, dependences, options, together=together)
+        schedule = fuse_equal_grids(scop, plain, _at_once(dependences)) if fuses else plain
         validity = dependences.validity if over_time else None
         reductions = tuple(each for group in dependences.reductions for each in group.reductions)
         mapping = map_to_gpu(
@@ -316,6 +321,9 @@ def _mapped(
         try:
             _prove(scop, mapping, dependences, (*private, *own))
         except IllegalSchedule:
+            if fuses and not schedule.plain_is_equal(plain):
+                fuses = False
+                continue
             if len(private) + len(own) == len(dependences.private):
                 raise
             dependences = without_private(dependences, tuple(array.name for array in (*private, *own)))
