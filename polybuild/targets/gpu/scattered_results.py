@@ -60,11 +60,11 @@ def elements_of(scop: Scop, reduction: Reduction) -> tuple[isl.Set, tuple[Inspec
         inspector = _inspector(scop, reduction)
         if inspector is None:
             return None
-        least, most = (f"pb_{end}_of_{reduction.statement.name}" for end in ("least", "most"))
-        measured = (InspectedRange(inspector, least, most, counts=True),)
+        lowest, highest = (f"pb_{end}_of_{reduction.statement.name}" for end in ("lowest", "highest"))
+        measured = (InspectedRange(inspector, lowest, highest, counts=True),)
         universe = isl.Set.universe(box.params().get_space())
         low = (isl.PwAff.val_on_domain(universe, isl.Val(0)), *low[1:])
-        high = (isl.PwAff(f"[{most}] -> {{ [({most})] }}"), *high[1:])
+        high = (isl.PwAff(f"[{highest}] -> {{ [({highest})] }}"), *high[1:])
     for dim, (first, last) in enumerate(zip(low, high, strict=True)):
         if first is None or last is None or not _is_counted(first):
             return None
@@ -94,18 +94,18 @@ def _is_counted(first: isl.PwAff) -> bool:
 
 def parts_for(elements: isl.Set, parts: ReductionParts) -> int | None:
     """How many parts suit so many ``elements``; None if there are too many of these."""
-    most, least = parts.of_scattered
+    many, few = parts.of_scattered
     count = 1
     for dim in range(elements.dim(_set)):
         high = elements.dim_max_val(dim)
         if not high.is_int():
-            return least
+            return few
         count *= high.to_python() + 1
-    if count * least > parts.kept:
+    if count * few > parts.kept:
         return None
-    while most > least and most * count > parts.usual:
-        most //= 2
-    return most
+    while many > few and many * count > parts.usual:
+        many //= 2
+    return many
 
 
 class ScatteredSplitter(Splitter):
