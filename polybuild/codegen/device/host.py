@@ -28,8 +28,8 @@ from polybuild.codegen.device.arrays import DeviceArrays, device_arrays
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
 from polybuild.codegen.device.boxes import BoxPrinter, regular
 from polybuild.codegen.device.functions import DeviceFunctions
-from polybuild.codegen.device.inspections import Inspection, may_be_remembered
 from polybuild.codegen.device.kernels import KernelPrinter, KernelText
+from polybuild.codegen.device.remembered_extrema import RememberedExtrema, may_be_remembered
 from polybuild.codegen.device.statements import KernelSource
 from polybuild.codegen.device.together import TogetherPrinter, parts_of
 from polybuild.poly.marks import Mark
@@ -211,9 +211,9 @@ def _boxes(
         if known and names == {each.array.name for each in known} and may_be_remembered(new):
             keys = [host.parameters[each.name] for each in request.scop.parameters if not each.is_limit]
             host.in_use.variables.update(keys)
-            inspection = Inspection(object_name(region), len(remembered), uses, len(known), keys, new)
-            remembered += inspection.remember()
-            look = inspection.recall(look)
+            extremes = RememberedExtrema(object_name(region), len(remembered), uses, len(known), keys, new)
+            remembered += extremes.remember()
+            look = extremes.recall(look)
         lines += look
         lines += boxes.box(transfer)
     return lines, remembered

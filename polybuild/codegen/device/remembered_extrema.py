@@ -45,7 +45,7 @@ def may_be_remembered(inspectors: Iterable[Inspector]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Inspection:
+class RememberedExtrema:
     """Look ``number`` of ``region`` at the ``count`` arrays of ``uses``: ``extrema`` for ``keys``."""
 
     region: str
