@@ -112,6 +112,8 @@ DETECTED_DEPTH = 4
 """How often a loop that nobody marked, and that is refused, gives way to those inside."""
 INLINED_CALLS = 8
 """Calls inside each other that are inlined."""
+COALESCED_DIMENSIONS = 4
+"""Dimensions that one loop runs over, as written, which become loops of their own."""
 INITIALISED_ELEMENTS = 64
 """Elements of an array whose initialiser is written as assignments."""
 VALUE_NODES = 200

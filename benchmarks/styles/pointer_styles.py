@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -226,20 +227,22 @@ def numbered(kernel: Kernel) -> Kernel:
     """Innermost loops that count elements of whole arrays, one number for each of the elements."""
     arrays: dict[str, None] = {}
     written = _written(kernel)
+    count = itertools.count()
 
     def change(node: Node) -> Body:
         if not isinstance(node, Loop) or not innermost(node) or node.form != "for" or node.step != 1:
             return (node,)
         along = elements_along(node, kernel)
-        numbers = {each: name.replace("p_", "at_") for each, (name, _, _) in along.found.items()}
+        own = f"at{next(count) or ''}_"  # loops around this one count, too
+        numbers = {each: name.replace("p_", own) for each, (name, _, _) in along.found.items()}
         body = along.body(kernel, lambda each: f"all_{along.found[each][2].array}[{numbers[each]}]")
         fast = next((each for each, (_, stride, _) in along.found.items() if stride == "1"), None)
         if fast is None or any(node.counter in words(text) for text in texts(body)):
             return (node,)
         arrays.update(dict.fromkeys(each.array for _, _, each in along.found.values()))
         starts = {each: f"&{along.start(each)} - all_{along.found[each][2].array}" for each in along.found}
-        names = tuple(Define(numbers[each], starts[each], "int") for each in along.found)
-        last = Define("last", f"{numbers[fast]} + {_operand(_length(node))}", "int")
+        names = tuple(Define(numbers[each], starts[each], "long") for each in along.found)
+        last = Define("last", f"{numbers[fast]} + {_operand(_length(node))}", "long")
         steps = (
             f"{numbers[each]}++" if stride == "1" else f"{numbers[each]} += {stride}"
             for each, (_, stride, _) in along.found.items()

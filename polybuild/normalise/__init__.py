@@ -96,7 +96,22 @@ def _assigned(names: Names, nodes: Collection[c_ast.Node], *, wrapping: bool) ->
         or each in names.escaping
         or (wrapping and isinstance(each.type, types.IntegerType) and not each.type.signed)
     }
+    counters |= {counter for loop, counter in names.iterators.items() if _starts_at_product(loop, names)}
     return {each for each in names.written | counters if _is_followable(each) and each.name not in addressed}
+
+
+def _starts_at_product(loop: c_ast.For, names: Names) -> bool:
+    """Whether the counter of ``loop`` starts at a product, or at a variable that may hold one."""
+    start = loop.init.rvalue if isinstance(loop.init, c_ast.Assignment) else loop.init.decls[0].init
+    return start is not None and any(
+        (
+            isinstance(each, c_ast.BinaryOp)
+            and each.op == "*"
+            and not any(isinstance(side, c_ast.Constant) for side in each)
+        )
+        or names.variables.get(each) in names.written
+        for each in walk(start)
+    )
 
 
 def _is_followable(variable: Variable) -> bool:

@@ -98,7 +98,7 @@ def trip_count(
     It is ``end > start ? end - start : 0``, or a number, or the difference alone
     for ``!=``, whose loops have no end if they miss it.
     """
-    read = _end(cond, induction, state)
+    read = end_of(cond, induction, state)
     if read is None:
         return None
     op, end = read
@@ -120,7 +120,7 @@ def trip_count(
     return c_ast.TernaryOp(some, rounds, wide_tree(Sum(), LONG_LONG, state.typing))
 
 
-def _end(
+def end_of(
     cond: c_ast.Node | None, induction: BasicInductionVariable, state: SymbolicState
 ) -> tuple[str, Sum] | None:
     """``cond`` as ``counter op end``."""

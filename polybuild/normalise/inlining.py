@@ -36,6 +36,7 @@ from polybuild.normalise.structure import reads_memory
 from polybuild.source.model import Callee, Region
 from polybuild.values import dataclass
 
+_RETURNED = (types.IntegerType, types.FloatingType, types.PointerType)
 _STATEMENTS = (c_ast.Compound, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Case, c_ast.Default)
 
 
@@ -111,12 +112,27 @@ def _expression(callee: Callee) -> c_ast.Node | None:
     only = callee.body.statements[0]
     if not isinstance(only, c_ast.Return) or only.expr is None:
         return None
+    element = isinstance(only.expr, c_ast.UnaryOp) and only.expr.op == "&"
     pure = not any(
         isinstance(each, c_ast.Assignment | c_ast.CompoundLiteral | c_ast.InitList)
         or (isinstance(each, c_ast.UnaryOp) and each.op in {"++", "--", "p++", "p--", "&", "sizeof"})
-        for each in walk(only.expr)
+        for each in walk(only.expr.expr if element else only.expr)
     )
     return only.expr if pure else None
+
+
+def _is_own(expression: c_ast.Node, body: Region, callee: Callee) -> bool:
+    """Whether ``expression`` is the address of a parameter, or of a part of one, which ends with the call."""
+    if not isinstance(expression, c_ast.UnaryOp) or expression.op != "&":
+        return False
+    node = expression.expr
+    while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
+        base = type_of(node.name, body.visible.symbols, body.visible)
+        of_parameter = isinstance(node.name, c_ast.ID)  # no parameter is an array
+        if isinstance(decayed(base) if of_parameter else base, types.PointerType):
+            return False
+        node = node.name
+    return isinstance(node, c_ast.ID) and node.name in {each.name for each in callee.parameters}
 
 
 class _Inliner:
@@ -329,7 +345,9 @@ class _Inliner:
         if body is None or expression is None or len(arguments) != len(callee.parameters):
             return None
         result = body.visible.scope.resolve(body.function.decl.type.type)
-        if not isinstance(result, types.IntegerType | types.FloatingType) or len(self._open) >= INLINED_CALLS:
+        if not isinstance(result, _RETURNED) or len(self._open) >= INLINED_CALLS:
+            return None
+        if isinstance(result, types.PointerType) and _is_own(expression, body, callee):
             return None
         names = [str(each.name) for each in callee.parameters]
         if not self._means_the_same(expression, body, set(names)):
@@ -342,7 +360,8 @@ class _Inliner:
             if (has_side_effect(argument) and not calls) or (calls and repeated):
                 return None
             kind = body.visible.symbols[name].type
-            value = self._argument(argument, kind, values) or self._structure(argument, kind)
+            value = self._argument(argument, kind, values, anything=True)
+            value = value or self._structure(argument, kind)
             if value is None:
                 return None
             values[name] = value
@@ -350,7 +369,14 @@ class _Inliner:
         self._open.append(callee.name)
         inlined = self.visit(_substituted(expression, values))
         self._open.pop()
+        if isinstance(result, types.PointerType):
+            return self._pointer(inlined, result)
         return self._converted(inlined, result)
+
+    def _pointer(self, value: c_ast.Node, kind: types.PointerType) -> c_ast.Node | None:
+        """The address ``value`` as a pointer of type ``kind``; None if that is another type."""
+        own = decayed(type_of(value, self._symbols, self._region.visible))
+        return value if isinstance(own, types.PointerType) and own.target == kind.target else None
 
     def _means_the_same(self, expression: c_ast.Node, body: Region, parameters: set[str]) -> bool:
         """Whether the names in a function's expression are the same things in the region."""
@@ -385,14 +411,22 @@ class _Inliner:
             self._symbols[name] = types.UnknownType(name)
 
     def _argument(
-        self, argument: c_ast.Node, kind: types.Type, values: Mapping[str, c_ast.Node]
+        self,
+        argument: c_ast.Node,
+        kind: types.Type,
+        values: Mapping[str, c_ast.Node],
+        *,
+        anything: bool = False,
     ) -> c_ast.Node | None:
-        """``argument`` as the value of a parameter of type ``kind``; ``values`` are those before it."""
+        """``argument`` as the value of a parameter of type ``kind``; ``values`` are those before it.
+
+        A pointer has a name, or that of the variable that it points to, unless it may be ``anything``.
+        """
         if isinstance(kind, types.IntegerType | types.FloatingType):
             return self._converted(argument, kind)
         own = decayed(type_of(argument, self._symbols, self._region.visible))
         kind = decayed(kind)
-        if not isinstance(argument, c_ast.ID) and addressed(argument) is None:
+        if not anything and not isinstance(argument, c_ast.ID) and addressed(argument) is None:
             return None
         if not isinstance(kind, types.PointerType) or not isinstance(own, types.PointerType):
             return argument if isinstance(kind, types.RecordType) and kind == own else None

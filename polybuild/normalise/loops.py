@@ -24,13 +24,23 @@ from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.syntax_tree import contains, duplicate, key, names_in, replaced
 from polybuild.c.synthetic import CountedLoop, EntryValue, declarator, number
 from polybuild.normalise.expressions import Evaluator
-from polybuild.normalise.induction import BasicInductionVariable, after_loop, at_iteration, trip_count
+from polybuild.normalise.induction import (
+    BasicInductionVariable,
+    after_loop,
+    at_iteration,
+    end_of,
+    trip_count,
+)
 from polybuild.normalise.last_values import last_value, with_last_value
 from polybuild.normalise.names import Variable
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
-from polybuild.normalise.sums import Sum, sum_of, tree_of
+from polybuild.normalise.sums import Sum, sum_of, tree_of, wide_tree, without_equal_factors
+from polybuild.normalise.wrap_around import settled_value, wrapped_after, wrapped_at_iteration
 
 Loop: TypeAlias = c_ast.For | c_ast.While | c_ast.DoWhile
+
+Change: TypeAlias = Sum | c_ast.Node
+"""What an iteration does to a variable: the sum that it adds, or the value that it leaves in it."""
 
 
 class IterationEntryValue(EntryValue):
@@ -98,9 +108,9 @@ class LoopNormaliser:
             induction = BasicInductionVariable(counter, start, step)
         state.counters.append(counter.name)
 
-        increments = self._increments(node, changed, counter) if induction is not None else {}
+        changes = self._changes(node, changed, counter) if induction is not None else {}
         for each in changed:
-            state.values[each] = at_iteration(before[each], increments.get(each), induction, state)
+            state.values[each] = self._at_iteration(before[each], changes.get(each), induction)
         cond = self._evaluated(node.cond)
         following = self._evaluated(node.next)
         trips = None if induction is None else trip_count(cond, induction, state)
@@ -110,7 +120,7 @@ class LoopNormaliser:
         state.counters.pop()
         state.values = dict(before)
         loop = c_ast.For(init, cond, following, body, node.coord)
-        statements = self._after([loop], before, increments, trips, changed)
+        statements = self._after([loop], before, changes, (induction, trips), changed)
         state.close_scope()
         return statements
 
@@ -118,13 +128,21 @@ class LoopNormaliser:
         self,
         statements: list[c_ast.Node],
         before: Mapping[Variable, SymbolicValue],
-        increments: Mapping[Variable, Sum],
-        trips: c_ast.Node | None,
+        changes: Mapping[Variable, Change],
+        count: tuple[BasicInductionVariable | None, c_ast.Node | None],
         changed: Iterable[Variable],
     ) -> list[c_ast.Node]:
-        """Set the values after a loop; one assignment of each known value takes the place of those inside."""
+        """Set the values after a loop; one assignment of each known value takes the place of those inside.
+
+        ``count`` is its counter, and how often it runs.
+        """
+        induction, trips = count
         for each in sorted(changed, key=lambda one: one.name):
-            value = after_loop(before[each], increments.get(each), trips, self._state)
+            change = changes.get(each)
+            if isinstance(change, c_ast.Node):
+                value: SymbolicValue = wrapped_after(before[each], change, induction, trips, self._state)
+            else:
+                value = after_loop(before[each], change, trips, self._state)
             self._state.values[each] = value
             if value is not None and self._context.is_live(each):
                 statements = with_last_value(statements, each, self._state)
@@ -154,10 +172,18 @@ class LoopNormaliser:
 
     # What an iteration changes
 
-    def _increments(
+    def _at_iteration(
+        self, before: SymbolicValue, change: Change | None, induction: BasicInductionVariable | None
+    ) -> SymbolicValue:
+        """What a variable holds at the start of an iteration."""
+        if isinstance(change, c_ast.Node) and induction is not None:
+            return wrapped_at_iteration(before, change, induction, self._state)
+        return at_iteration(before, change, induction, self._state)
+
+    def _changes(
         self, node: Loop, changed: frozenset[Variable], counter: c_ast.ID | None
-    ) -> dict[Variable, Sum]:
-        """What an iteration adds to each of ``changed`` where that is the same in all of them."""
+    ) -> dict[Variable, Change]:
+        """What an iteration adds to each of ``changed``, or leaves in it, where all do the same."""
         if not changed:
             return {}
         state = self._state
@@ -165,11 +191,15 @@ class LoopNormaliser:
         for each, mark in marks.items():
             state.values[each] = PointerValue(mark) if isinstance(each.type, types.PointerType) else mark
         self._iteration(node)
-        found: dict[Variable, Sum] = {}
+        found: dict[Variable, Change] = {}
         for each, mark in marks.items():
             increment = self._change(each, state.values[each], mark)
             if increment is not None and not _varies(increment, counter):
                 found[each] = increment
+            elif increment is None and counter is not None:
+                left = settled_value(saved[each], state.values[each], mark, state)
+                if left is not None:
+                    found[each] = left
         state.values = saved
         return found
 
@@ -196,7 +226,8 @@ class LoopNormaliser:
     def _counted(self, node: Loop, changed: frozenset[Variable]) -> list[c_ast.Node]:
         """A loop without a counter of its own: one of the variables it changes becomes it."""
         state = self._state
-        increments = {} if _jumps(node.stmt) else self._increments(node, changed, None)
+        changes = {} if _jumps(node.stmt) else self._changes(node, changed, None)
+        increments = {each: change for each, change in changes.items() if isinstance(change, Sum)}
         variable = self._chosen(node, increments)
         if variable is None:
             raise NotFollowable(min(changed, key=lambda each: each.name))
@@ -213,6 +244,8 @@ class LoopNormaliser:
             body += self._last_values(node)
             cond = _or_first(cond, induction)
         else:
+            if isinstance(variable.type, types.IntegerType) and induction.counter.name != variable.name:
+                cond = self._from_zero(cond, induction)
             trips = trip_count(cond, induction, state)
             body += self._tested(node)
         state.counters.pop()
@@ -224,7 +257,7 @@ class LoopNormaliser:
         state.values = dict(before)
         ahead = [] if isinstance(node, c_ast.DoWhile) else self._tested(node)
         state.values = dict(before)
-        statements = self._after([*ahead, loop], before, increments, trips, changed)
+        statements = self._after([*ahead, loop], before, increments, (induction, trips), changed)
         stepped = self._context.changed_in(node.cond)
         tested = changed.intersection(self._context.names.variables_in(node.cond))
         if stepped and all(state.values[each] is not None for each in tested):
@@ -252,8 +285,8 @@ class LoopNormaliser:
     ) -> tuple[BasicInductionVariable, c_ast.DeclList, types.IntegerType]:
         """The counter that ``variable`` becomes.
 
-        For a pointer it counts elements from the value before the loop; where an
-        unsigned variable wraps around, it goes on beyond the limits of the type.
+        For a pointer it counts elements from the value before the loop, as for a number that starts at
+        a product; where an unsigned variable wraps around, it goes on beyond the limits of the type.
         """
         value = self._state.values[variable]
         if value is None or variable.name in self._state.counters:
@@ -261,8 +294,11 @@ class LoopNormaliser:
         name, start, kind = self._context.unused(f"{variable.name}_index"), number(0), LONG_LONG
         if not isinstance(value, PointerValue):
             assert isinstance(variable.type, types.IntegerType)  # noqa: S101 - only these are followed
-            start = value
-            if not self._context.wraps(variable):
+            from_zero = _has_product(value, variable.type, self._state)
+            if from_zero and self._is_stepped_in_test(variable, node):
+                raise NotFollowable(variable)
+            start = start if from_zero else value
+            if not from_zero and not self._context.wraps(variable):
                 name, kind = variable.name, variable.type
                 if self._is_stepped_in_test(variable, node):
                     start = self._stepped(value, step, variable.type)
@@ -271,6 +307,15 @@ class LoopNormaliser:
             name, [], [], [], [], declarator(name, kind), duplicate(start), None, node.coord
         )
         return BasicInductionVariable(counter, start, step), c_ast.DeclList([declaration], node.coord), kind
+
+    def _from_zero(self, cond: c_ast.Node | None, induction: BasicInductionVariable) -> c_ast.Node | None:
+        """``cond`` as a comparison of the counter with a sum, where what both sides have goes."""
+        read = end_of(cond, induction, self._state)
+        if read is None or key(induction.start) != key(number(0)):
+            return cond
+        op, end = read
+        limit = wide_tree(without_equal_factors(end, self._state.typing), LONG_LONG, self._state.typing)
+        return c_ast.BinaryOp(op, duplicate(induction.counter), limit, induction.counter.coord)
 
     def _is_stepped_in_test(self, variable: Variable, node: Loop) -> bool:
         """Whether the condition alone changes ``variable``, and compares it: ``i-- > 0``."""
@@ -298,6 +343,14 @@ class LoopNormaliser:
         steady = [each for each, change in increments.items() if change.number and each.name in tested]
         steady.sort(key=lambda each: (isinstance(each.type, types.PointerType), each.name))
         return steady[0] if steady else None
+
+
+def _has_product(value: c_ast.Node, kind: types.IntegerType, state: SymbolicState) -> bool:
+    """Whether ``value`` is a sum with a product of variables in it, which no model has as a bound."""
+    terms = sum_of(value, kind, state.typing).terms.values()
+    return kind.signed and any(
+        isinstance(each.node, c_ast.BinaryOp) and each.node.op == "*" for each in terms
+    )
 
 
 def _or_first(cond: c_ast.Node | None, induction: BasicInductionVariable) -> c_ast.Node:

@@ -10,7 +10,8 @@ in their own type, where wrapping is harmless.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import field
 
 from pycparser import c_ast
@@ -94,6 +95,8 @@ def sum_of(node: c_ast.Node, kind: IntegerType, typing: Typing) -> Sum:
             return term(each)
         if isinstance(each, c_ast.Cast) and typing(each) == kind and _keeps(kind, typing(each.expr)):
             return visit(each.expr)
+        if isinstance(each, c_ast.Cast) and _widens(typing(each), typing(each.expr)):
+            return visit(each.expr)
         if isinstance(each, c_ast.UnaryOp) and each.op in {"+", "-"} and exact(each):
             return visit(each.expr).times(1 if each.op == "+" else -1)
         if isinstance(each, c_ast.BinaryOp) and each.op in {"+", "-", "*"} and exact(each):
@@ -109,6 +112,45 @@ def sum_of(node: c_ast.Node, kind: IntegerType, typing: Typing) -> Sum:
         return Sum(0, {key(each): Term(each, 1)})
 
     return visit(node)
+
+
+def without_equal_factors(total: Sum, typing: Typing) -> Sum:
+    """``total`` with differences of products that have a factor in common as one: ``(i + 1) * m - i * m``.
+
+    Only differences that are a number of times that factor are.
+    """
+    products = [each for each in total.terms.values() if _is_product(each.node, typing)]
+    for one, other in itertools.permutations(products, 2):
+        if one.factor != -other.factor:
+            continue
+        sides = _sides(one.node), _sides(other.node)
+        for (left, factor), (right, same) in itertools.product(*sides):
+            common = sum_of(factor, LONG_LONG, typing)
+            if common.plus(sum_of(same, LONG_LONG, typing), -1).number != 0:
+                continue
+            way = sum_of(left, LONG_LONG, typing).plus(sum_of(right, LONG_LONG, typing), -1).number
+            if way is not None:
+                rest = total.plus(Sum(0, {key(each.node): each for each in (one, other)}), -1)
+                return without_equal_factors(rest.plus(common.times(way * one.factor)), typing)
+    return total
+
+
+def _is_product(node: c_ast.Node, typing: Typing) -> bool:
+    """Whether ``node`` is a product that does not wrap."""
+    kind = typing(node)
+    signed = isinstance(kind, IntegerType) and kind.signed
+    return signed and isinstance(node, c_ast.BinaryOp) and node.op == "*"
+
+
+def _sides(product: c_ast.Node) -> Iterator[tuple[c_ast.Node, c_ast.Node]]:
+    """The factors of ``product``, either first."""
+    yield product.left, product.right
+    yield product.right, product.left
+
+
+def _widens(kind: Type, source: Type) -> bool:
+    """Whether a conversion from ``source`` to ``kind`` keeps all values."""
+    return isinstance(kind, IntegerType) and isinstance(source, IntegerType) and holds(kind, source)
 
 
 def _keeps(kind: IntegerType, source: Type) -> bool:

@@ -279,7 +279,8 @@ class AccessReader:
         base = array.row_subscripts
         first, written = found[base], reference.subscripts[base]
         flat = self._arrays.flat
-        flat.note(key_of(reference), first, point, in_rows=not array.local)
+        unbounded = array.extents[base] is None and not array.local
+        flat.note(key_of(reference), first, point, in_rows=not array.local, movable=unbounded)
         if array.flat == 1:
             return plain
         view: Sequence[isl.PwAff | None] | None = None
@@ -360,11 +361,12 @@ def opaque_dimension(depth: int, array: Array, position: int) -> isl.Map:
     starts = position in {0, *array.provenance.followed}
     if starts and (array.provenance.by_pointer or extent is None):
         return anything
-    subscript = spaces.dimension(1, 0)
+    start = isl.Val(-array.start(position))
+    subscript = spaces.dimension(1, 0).add_constant_val(start)
     anything = isl.Map.from_domain_and_range(spaces.universe(depth), subscript.nonneg_set())
     if extent is None:
         return anything
-    beyond = isl.Map.from_pw_aff(spaces.deepen(extent, depth))
+    beyond = isl.Map.from_pw_aff(spaces.deepen(extent, depth).add_constant_val(start.neg()))
     below = isl.Map.lex_gt(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 1))
     return anything.intersect(beyond.apply_range(below))
 

@@ -131,6 +131,7 @@ class Arrays:
                 address_taken=variable.address_taken,
                 followed=reference.followed,
                 interleaving=interleaving_of(reference),
+                starts=self.flat.starts(key_of(reference)) if inner else (),
             ),
             location=variable.location,
             local=variable.local,

@@ -66,7 +66,8 @@ class Provenance:
     the pointer that leads to it; two arrays with one are two members. ``followed`` has after how many
     subscripts a pointer is followed that is an element itself (once after the first of ``double **a``):
     these lead to rows, which the model takes to be apart. ``interleaving`` is given where the elements are
-    members of structures that have numbers of one type alone.
+    members of structures that have numbers of one type alone. Inner subscripts of a flat array start at
+    ``starts``, and are less than start and extent together: rows of Fortran's matrices start at 1.
     """
 
     storage: StorageClass
@@ -76,6 +77,7 @@ class Provenance:
     address_taken: bool = False
     followed: tuple[int, ...] = ()
     interleaving: Interleaving | None = None
+    starts: tuple[int, ...] = ()
 
     @property
     def is_reachable(self) -> bool:
@@ -134,6 +136,12 @@ class Array:
     def view(self) -> range:
         """The dimensions that C reaches by one subscript."""
         return range(self.row_subscripts, self.row_subscripts + self.flat)
+
+    def start(self, position: int) -> int:
+        """The smallest subscript of dimension ``position``, as far as that is known."""
+        own = position - self.row_subscripts - 1
+        starts = self.provenance.starts
+        return starts[own] if 0 <= own < len(starts) else 0
 
     @property
     def is_scalar(self) -> bool:

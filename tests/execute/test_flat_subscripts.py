@@ -119,6 +119,52 @@ CASES: dict[str, tuple[str, list[tuple[tuple[int, ...], bool]]]] = {
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i*o+j*q] = A[i*o+j*q] * 2 + B[i*i+j];",
         [((30, 20, 0, 20, 1), NEW), ((30, 20, 0, 1, 30), NEW), ((30, 20, 0, 0, 0), NEW)],
     ),
+    "from_one": (
+        (
+            "for (int i = 1; i <= n; i++) for (int j = 1; j <= m; j++) for (int k = 1; k <= p; k++)"
+            " C[i*o+j] += A[i*q+k] * B[k*o+j];"
+        ),
+        [((9, 14, 20, 14, 20), NEW), ((9, 14, 20, 13, 20), OLD), ((9, 14, 20, 14, 19), OLD)],
+    ),
+    "from_one_and_any": (
+        (
+            "for (int i = 1; i <= n; i++) for (int j = 1; j <= m; j++)"
+            " A[i*o+j] += A[i*o+j-o] + A[o + (int)(B[j] / 8)];"
+        ),
+        [((9, 8, 0, 8), NEW), ((9, 8, 0, 7), OLD)],
+    ),
+    "all_elements_in_one_loop": (
+        (
+            "for (int k = 0; k < n * m; k++) { int i = k / m, j = k % m; double s = 0;"
+            " for (int l = 0; l < p; l++) s += A[i*p+l] * B[l*m+j]; C[k] = s; }"
+        ),
+        [((9, 14, 20), NEW), ((9, 1, 3), NEW), ((-3, -4, 5), OLD), ((3, -4, 5), OLD)],
+    ),
+    "all_elements_of_three_dimensions": (
+        (
+            "int k, i, j; for (k = 0; k < n * m * p; ++k) { i = k / (p * m); j = k / p % m;"
+            " if (j == 2) continue; C[k % p + (i * m + j) * p] = A[j * n + i] + B[k - k / p * p]; }"
+        ),
+        [((4, 5, 6), NEW), ((4, -5, -6), OLD)],
+    ),
+    "all_elements_by_columns": (
+        "for (int k = 0; k < n * m; k++) C[k / n * o + k % n] += A[k % n * m + k / n];",
+        [((9, 14, 0, 9), NEW), ((9, 14, 0, 8), OLD)],
+    ),
+    "rows_from_products": (
+        (
+            "for (int i = 0; i < n; i++) { int first = i * m; double s = 0;"
+            " for (int k = first; k < (i + 1) * m; k++) s += A[k] * B[k - first]; C[i] = s; }"
+        ),
+        [((9, 14), NEW), ((9, -14), NEW)],
+    ),
+    "rows_from_products_downwards": (
+        (
+            "int i, k; for (i = 0; i < n; i++) {"
+            " for (k = i * m + m - 1; k >= i * m; k -= 1) A[k] += B[k]; C[i] = k; }"
+        ),
+        [((9, 14), NEW)],
+    ),
     "conditional": (
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (B[i*m+j] > 50) A[i*p+j] = B[i*m+j];",
         [((9, 8, 8), NEW), ((9, 8, 7), OLD)],

@@ -16,11 +16,11 @@ from pycparser import c_ast
 from polybuild.c.syntax_tree import location
 from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
+from polybuild.poly.integers import value_of
 from polybuild.scop.assumptions import Assumptions, Violation
-from polybuild.scop.delinearise.guesses import Sizes
 from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, from_affine
 from polybuild.scop.delinearise.subscripts import FlatSubscript
-from polybuild.scop.delinearise.views import FlatAccess, find_rows, find_view, fitted, outside
+from polybuild.scop.delinearise.views import FlatAccess, View, find_rows, find_view, fitted, outside
 from polybuild.scop.model import ProductLimit
 from polybuild.scop.program_point import ProgramPoint
 
@@ -32,19 +32,29 @@ Key = tuple[c_ast.Node, tuple[str, ...]]
 class FlatSubscripts:
     """The first subscripts of one walk; ``views`` gives the inner sizes found by an earlier one."""
 
-    views: Mapping[Key, Sizes] = field(default_factory=dict)
+    views: Mapping[Key, View] = field(default_factory=dict)
     atoms: Atoms = field(default_factory=Atoms)
     _met: dict[Key, list[FlatAccess]] = field(default_factory=dict)
     _flat: set[Key] = field(default_factory=set)
     _not_in_rows: set[Key] = field(default_factory=set)
+    _not_movable: set[Key] = field(default_factory=set)
 
     def note(
-        self, key: Key, subscript: isl.PwAff | FlatSubscript | None, point: ProgramPoint, *, in_rows: bool
+        self,
+        key: Key,
+        subscript: isl.PwAff | FlatSubscript | None,
+        point: ProgramPoint,
+        *,
+        in_rows: bool,
+        movable: bool,
     ) -> None:
         """Remember one access; without a ``subscript`` it may touch any element.
 
-        Only if all are ``in_rows`` the array may be one of rows of a constant length.
+        Only if all are ``in_rows`` the array may be one of rows of a constant length. Its rows may start
+        at other elements than those of its memory if they are ``movable``.
         """
+        if not movable:
+            self._not_movable.add(key)
         if subscript is None or not in_rows:
             self._not_in_rows.add(key)
         if subscript is None:
@@ -58,15 +68,16 @@ class FlatSubscripts:
 
         ``context`` holds the parameter values that can occur.
         """
-        found: dict[Key, Sizes] = {}
+        found: dict[Key, View] = {}
         for key, accesses in self._met.items():
             view = None
             if key in self._flat:
-                view = find_view(accesses, self.atoms, context)
+                movable = key not in self._not_movable
+                view = find_view(accesses, self.atoms, context, movable=movable)
             elif key not in self._not_in_rows:
                 view = find_rows(accesses, self.atoms, context)
             if view is not None:
-                found[key] = view.sizes
+                found[key] = view
         return FlatSubscripts(found, self.atoms) if found else None
 
     def split(
@@ -82,7 +93,8 @@ class FlatSubscripts:
         ``node`` is the subscript as written.
         """
         access = FlatAccess(self._polynomial(subscript, point), point.domain)
-        subscripts = fitted(access, self.views[key], self.atoms, assumptions.context)
+        view = self.views[key]
+        subscripts = fitted(access, view, self.atoms, assumptions.context)
         if subscripts is None:
             return None
         before = assumptions.snapshot()
@@ -117,7 +129,8 @@ class FlatSubscripts:
     ) -> Iterator[Violation]:
         """Instances that leave a row of the view: beyond it lie elements with other subscripts."""
         for position, extent in enumerate(self.extents(key), 1):
-            subscript = subscripts[position]
+            start = value_of(-self.views[key].starts[position - 1])
+            subscript = subscripts[position].add_constant_val(start)
             far = subscript.domain().complement(), "must be near its row"
             for beyond, demand in (far, *bounds(subscript, extent, point.depth)):
                 yield Violation(
@@ -148,13 +161,19 @@ class FlatSubscripts:
         values = values.intersect_params(assumptions.context)
         if not values.dim_has_upper_bound(isl.dim_type.set, 0):
             raise Unsupported("integer-wrap", reason, location(node))
-        count = values.dim_max(0).add_constant_val(isl.Val(1)).coalesce()
+        beyond = 2 if any(self.views[key].starts) else 1  # rows that start later end in the next
+        count = values.dim_max(0).add_constant_val(isl.Val(beyond)).coalesce()
         sizes = (each.project_domain_on_params() for each in self.extents(key))
         assumptions.limits.append(ProductLimit((count, *sizes), 1 << bits, reason, location(node)))
 
     def extents(self, key: Key) -> tuple[isl.PwAff, ...]:
         """The inner extents of the view of ``key``; none if it has no view."""
-        return tuple(self.atoms.value(size) for size in self.views.get(key, ()))
+        view = self.views.get(key)
+        return () if view is None else tuple(self.atoms.value(size) for size in view.sizes)
+
+    def starts(self, key: Key) -> tuple[int, ...]:
+        """The smallest inner subscripts of the view of ``key``."""
+        return self.views[key].starts
 
     def _polynomial(self, subscript: isl.PwAff | FlatSubscript, point: ProgramPoint) -> Polynomial:
         if isinstance(subscript, FlatSubscript):

@@ -44,27 +44,32 @@ class FlatAccess:
 class View:
     """Sizes of all dimensions but the outermost, and the subscripts of each access.
 
+    Subscripts of these dimensions start at ``starts``: as in the rows of a matrix that is counted from 1.
     ``restricted`` counts the parameters that the conditions of the view keep
     small, ``pieces`` the subscripts that had to be chosen piece by piece,
     ``unproven`` those that need a condition.
     """
 
     sizes: Sizes
+    starts: tuple[int, ...]
     subscripts: tuple[Subscripts, ...]
     restricted: int = 0
     pieces: int = 0
     unproven: int = 0
 
     @property
-    def rank(self) -> tuple[int, int, int, int]:
+    def rank(self) -> tuple[int, int, int, int, bool]:
         """Better views are smaller."""
-        return self.restricted, self.pieces, self.unproven, len(self.sizes)
+        return self.restricted, self.pieces, self.unproven, len(self.sizes), not any(self.starts)
 
 
-def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set) -> View | None:
+def find_view(
+    accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set, *, movable: bool = False
+) -> View | None:
     """The best view of an array with these accesses, None if there is none.
 
-    ``context`` holds the parameter values that can occur.
+    ``context`` holds the parameter values that can occur. The subscripts of rows that are ``movable`` may
+    start at 1.
     """
     best: View | None = None
     polynomials = [access.polynomial for access in accesses]
@@ -74,7 +79,11 @@ def find_view(accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set) ->
             continue
         exact = [each for each in functions if each is not None]
         for sizes, subscripts in _scaled(guess, exact):
-            view = _judge(View(sizes, tuple(subscripts)), accesses, atoms, context, best)
+            plain = View(sizes, (0,) * len(sizes), tuple(subscripts))
+            view = _judge(plain, accesses, atoms, context, best)
+            if view is not None and view.unproven and movable and _starts_at_one(plain, accesses):
+                moved = _judge(_at_one(plain), accesses, atoms, context, best)
+                view = min((each for each in (view, moved) if each is not None), key=lambda one: one.rank)
             if view is not None and (best is None or view.rank < best.rank):
                 best = view
         if best is not None and not any(best.rank[:3]):
@@ -92,20 +101,22 @@ def find_rows(accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set) ->
         exact = [each for each in functions if each is not None]
         if len(exact) < len(functions):
             continue
-        view = _judge(View(sizes, tuple(exact)), accesses, atoms, context, None)
+        view = _judge(View(sizes, (0,) * len(sizes), tuple(exact)), accesses, atoms, context, None)
         if view is not None and not any(view.rank[:3]):
             return view
     return None
 
 
-def fitted(access: FlatAccess, sizes: Sizes, atoms: Atoms, context: isl.Set) -> Subscripts | None:
+def fitted(access: FlatAccess, view: View, atoms: Atoms, context: isl.Set) -> Subscripts | None:
     """The subscripts of one access in a view, brought into range as far as possible.
 
     None if they are not affine or can never be in range.
     """
-    subscripts = _divide_all(access.polynomial, sizes, atoms)
-    fit = None if subscripts is None else _fit_all(subscripts, sizes, access, atoms, context)
-    return None if fit is None else fit.subscripts
+    subscripts = _divide_all(access.polynomial, view.sizes, atoms)
+    if subscripts is None:
+        return None
+    fit = _fit_all(_moved(subscripts, view.starts, -1), view.sizes, access, atoms, context)
+    return None if fit is None else _moved(fit.subscripts, view.starts)
 
 
 def outside(subscript: isl.PwAff, size: isl.PwAff) -> tuple[isl.Set, isl.Set]:
@@ -114,6 +125,31 @@ def outside(subscript: isl.PwAff, size: isl.PwAff) -> tuple[isl.Set, isl.Set]:
 
 
 # Subscripts
+
+
+def _starts_at_one(view: View, accesses: Sequence[FlatAccess]) -> bool:
+    """Whether no inner subscript of ``view`` is less than 1."""
+    return all(
+        each.add_constant_val(isl.Val(-1)).neg().pos_set().intersect(access.domain).is_empty()
+        for subscripts, access in zip(view.subscripts, accesses, strict=True)
+        for each in subscripts[1:]
+    )
+
+
+def _at_one(view: View) -> View:
+    """``view`` with inner subscripts that start at 1."""
+    starts = (1,) * len(view.sizes)
+    moved = tuple(_moved(each, starts, -1) for each in view.subscripts)
+    return dataclasses.replace(view, starts=starts, subscripts=moved)
+
+
+def _moved(subscripts: Subscripts, starts: Sequence[int], sign: int = 1) -> Subscripts:
+    """``subscripts`` with the inner ones further by their ``starts``, or back."""
+    outer, *inner = subscripts
+    return (
+        outer,
+        *(each.add_constant_val(value_of(sign * start)) for each, start in zip(inner, starts, strict=True)),
+    )
 
 
 def _divide_all(polynomial: Polynomial, sizes: Sizes, atoms: Atoms) -> Subscripts | None:
@@ -167,6 +203,7 @@ def _judge(
         return None
     return View(
         view.sizes,
+        view.starts,
         tuple(fit.subscripts for fit in fits),
         restricted,
         sum(fit.pieces for fit in fits),

@@ -7,6 +7,9 @@ static int position;
 typedef struct { double re, im; } number;
 
 static int at(int i, int j) { return i * W + j; }
+static double *place(double *p, int width, int i, int j) { return &p[i * width + j]; }
+static const double *row_of(int width, const double p[width][width], int i) { return p[i]; }
+static double *behind(double *p, int k) { return p + k; }
 static inline double square(double v) { return v * v; }
 static inline float narrow(float v) { return v * 1.1f; }
 static unsigned char wrap(unsigned v) { return v + 200; }

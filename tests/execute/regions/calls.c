@@ -12,6 +12,14 @@ for (int i = 0; i < n; i++) { x[i] = narrow(y[i] / 3) + narrow(i); a[i] = wrap(a
 //# inlined_nested: parallel
 for (int i = 0; i < n; i++) x[i] = twice(square(y[i]));
 
+//# inlined_element: parallel
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { double s = 0;
+  for (int k = 0; k < n; k++) s += *place(x, n, i, k) * row_of(n, X, k)[j];
+  *place(y, n, i, j) = s; }
+
+//# inlined_element_that_walks: parallel
+for (int i = 0; i < n; i++) { double *p = behind(x, i * n); for (int j = 0; j < n; j++) *p++ += *behind(y + i, j); }
+
 //# inlined_pointer: parallel
 for (int i = 0; i < n; i++) x[i] = element(y, i);
 

@@ -666,3 +666,35 @@ for (int i = 0; i < last; ++i)
   x[i] = y[i] + i;
 #pragma endscop
 a[0] = sizes[0];
+
+//# switch_of_a_mode: parallel
+for (int i = 0; i < n; i++)
+  switch (n % 3) { case 0: x[i] = y[i]; break; case 1: x[i] += y[i]; default: x[i] += 2 * y[i]; }
+
+//# switch_before_a_loop_in_steps: parallel
+for (int i = 0; i < n; i++) {
+  double s = 0; int k = 0;
+  switch (n % 4) { case 3: s += X[i][k] * y[k]; k++; case 2: s += X[i][k] * y[k]; k++; case 1: s += X[i][k] * y[k]; k++; }
+  for (; k < n; k += 4) {
+    s += X[i][k] * y[k]; s += X[i][k + 1] * y[k + 1]; s += X[i][k + 2] * y[k + 2]; s += X[i][k + 3] * y[k + 3];
+  }
+  x[i] = s;
+}
+
+//# value_of_the_iteration_before: parallel
+int before = n - 1, behind = 0;
+for (int i = 0; i < n; i++) { x[i] = y[i] - y[before]; before = i; }
+for (int i = n - 1; i >= 0; i -= 2) { z[i] += y[behind] + before; behind = i + 1; }
+a[0] += before; a[1] += behind;
+
+//# flag_of_the_first_iteration: parallel
+for (int i = 0; i < n; i++) {
+  double s = 5; int first = 1;
+  for (int k = i; k < n; k++) { if (first) { s = X[i][k] * y[k]; first = 0; } else s += X[i][k] * y[k]; }
+  x[i] = s + first;
+}
+
+//# counter_of_the_iteration_before: parallel
+int j = n - 2, k;
+for (k = 0; k < n; k++) { if (j > 2) a[k] = 0; for (j = 0; j < n; j++) a[j] += k; b[k] = j; }
+b[0] += j;

@@ -70,6 +70,45 @@ CASES = {
         "for (int n = n_0; n; n += -1) { a[n - 1] = 0; }",
         "",
     ),
+    "counting from a product": (
+        "for (int i = 0; i < n; i++) for (int p = i * k; p < (i + 1) * k; p++) a[p] = b[p - i * k];",
+        (
+            "for (int i = 0; i < n; i++) { for (long long p_index = 0; p_index < k; p_index += 1)"
+            " { a[(i * k) + p_index] = b[((i * k) + p_index) - i * k]; } }"
+        ),
+        "",
+    ),
+    "counting down to a product": (
+        "int p = n * k - 1; while (p >= (n - 2) * k) a[p--] = 0;",
+        (
+            "for (long long p_index = 0; p_index >= (-(2 * k) + 1); p_index += -1)"
+            " { a[(n * k) + p_index - 1] = 0; }"
+        ),
+        "",
+    ),
+    "value of the iteration before": (
+        "int p = n - 1; for (int i = 0; i < n; i++) { a[i] = b[p]; p = i; }",
+        "for (int i = 0; i < n; i++) { a[i] = b[(i == 0) ? (n - 1) : (i - 1)]; }",
+        "",
+    ),
+    "flag of the first iteration": (
+        "int p = 1; for (int i = k; i < n; i++) if (p) { a[i] = 0; p = 0; } else a[i] = 1;",
+        "for (int i = k; i < n; i++) { if (i == k) { a[i] = 0; } else { a[i] = 1; } }",
+        "",
+    ),
+    "flag after the first iteration": (
+        "int p = 0; for (int i = k; i < n; i++) { if (!p) { a[i] = 0; p = 1; } a[i + p] = 1; }",
+        (
+            "for (int i = k; i < n; i++) { if (!(i != k)) { a[i] = 0; }"
+            " a[i + ((!(i != k)) ? 1 : (i != k))] = 1; }"
+        ),
+        "",
+    ),
+    "value that data set": (
+        "int p = 0; for (int i = 0; i < n; i++) { a[p] = 0; p = b[i] > 0; }",
+        "int p = 0 for (int i = 0; i < n; i++) { a[p] = 0; p = b[i] > 0; }",
+        "",
+    ),
     "test before the body": (
         "for (int i = n; i-- > 0;) a[i] = 0;",
         "for (int i = n - 1; (i + 1) > 0; i += -1) { a[i] = 0; }",
