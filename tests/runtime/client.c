@@ -36,7 +36,7 @@ static const long one[3] = {1, 1, 1};
 #define ARRAY(b, first) {b, NULL, 0}, VALUE(first)
 
 /* b[first..last) = 2 a[first..last) */
-static polybuild_region twice_region = {&module, "client.c", 1, 0, 0, NULL, {0}};
+static polybuild_region twice_region = {&module, "client.c", 1, 0, 0, NULL, {0}, NULL, NULL};
 static void twice(const double *a, double *b, long first, long last) {
     int done = 0;
     const size_t bytes = (size_t)(last - first) * sizeof *a;
@@ -73,7 +73,7 @@ static void check_twice(long n, long first, long last) {
 }
 
 /* The interior of a cube, twice: a box with rows and planes that is read and written. */
-static polybuild_region interior_region = {&module, "client.c", 2, 0, 0, NULL, {0}};
+static polybuild_region interior_region = {&module, "client.c", 2, 0, 0, NULL, {0}, NULL, NULL};
 static void interior(float *a, int n) {
     int done = 0;
     const size_t row = (size_t)n * sizeof *a, inner = (size_t)n - 2;
@@ -115,7 +115,7 @@ static void check_interior(int n) {
 }
 
 /* One step of a solver; the program calls it for every step. */
-static polybuild_region heat_region = {&module, "client.c", 3, 0, 0, NULL, {0}};
+static polybuild_region heat_region = {&module, "client.c", 3, 0, 0, NULL, {0}, NULL, NULL};
 static void heat(const double *a, double *b, long n) {
     int done = 0;
     polybuild_session *s = polybuild_open(&heat_region, NULL, NULL, 0);
@@ -177,7 +177,7 @@ static void check_heat(long n, int steps, int resident, int touched) {
 }
 
 /* A temporary array between two kernels, and arrays that are not touched at all. */
-static polybuild_region turn_region = {&module, "client.c", 4, 0, 0, NULL, {0}};
+static polybuild_region turn_region = {&module, "client.c", 4, 0, 0, NULL, {0}, NULL, NULL};
 static void turn(const double *a, double *b, long blocks) {
     int done = 0;
     const size_t bytes = (size_t)blocks * 64 * sizeof *a;

@@ -6,7 +6,7 @@
  */
 int main(int count, char **words) {
     double there[8] = {0}, result[8];
-    polybuild_work work = {0, 0, 0, 1, 0};
+    polybuild_work work = {0, 0, 0, 1, 0, 0};
     (void)count;
     work.instances = strtod(words[1], NULL);
     work.serial = strtod(words[2], NULL);
