@@ -75,7 +75,8 @@ def plan_for_gpu(
                 if found.mapping.in_steps:
                     return planned(found)
             why = found.mapping.remarks
-            if len(found.mapping.kernels) == 1:  # there is nothing to fuse
+            fused = fuse_equal_grids(scop, found.order, _at_once(dependences))
+            if not _fuses(options) or fused.plain_is_equal(found.order):
                 usual = found
         except (IllegalSchedule, IllegalStorage):
             why = (f"{STEP_BY_STEP}: threads of tiles over time would share values",)
@@ -233,12 +234,14 @@ def _launches(scop: Scop, mapping: GpuMapping, kernel: Kernel) -> tuple[isl.PwAf
 class _Chosen:
     """Kernels that are proved legal; of ``private`` arrays each thread has a copy, of others ``buffers``.
 
-    ``refused`` says that threads could keep more in another order, which would cost too much.
+    They are those of ``order``, in which nothing is fused yet. ``refused`` says that threads could keep more
+    in another order, which would cost too much.
     """
 
     mapping: GpuMapping
     private: tuple[Array, ...]
     buffers: tuple[Buffer, ...]
+    order: isl.Schedule
     refused: bool = False
 
     @property
@@ -303,7 +306,7 @@ def _mapped(
     A private array that cannot be one of a thread lies in the device's memory, and
     its live ranges keep their order. ``over_time``, stencils get tiles.
     """
-    fuses = options.fusion == options.schedule == "auto" and not over_time and not together
+    fuses = _fuses(options) and not over_time and not together
     while True:
         plain = _schedule(scop, dependences, options, together=together)
         schedule = fuse_equal_grids(scop, plain, _at_once(dependences)) if fuses else plain
@@ -328,7 +331,12 @@ def _mapped(
                 raise
             dependences = without_private(dependences, tuple(array.name for array in (*private, *own)))
         else:
-            return _Chosen(mapping, private, buffers)
+            return _Chosen(mapping, private, buffers, plain)
+
+
+def _fuses(options: Options) -> bool:
+    """Whether kernels of equal grids may be one."""
+    return options.fusion == options.schedule == "auto"
 
 
 def _prove(scop: Scop, mapping: GpuMapping, dependences: Dependences, owned: tuple[Array, ...]) -> None:
