@@ -1,13 +1,14 @@
 """Random steps over time: rings and borders, in grids that are copied back, or written in turn.
 
-They are what tiles over time, folded grids, residue classes of steps and ghost cells are for.
+They are what tiles over time, folded grids, residue classes of steps and ghost cells are for; and so are sums
+over the grid each few steps, sources at a point, and sweeps in two colours.
 """
 
 from __future__ import annotations
 
 import random
 
-from .program import Array, Bin, Do, Expr, Loop, Num, Pick, Program, Read, Size, Stmt, Store, Var
+from .program import Array, Bin, Do, Expr, If, Loop, Num, Pick, Program, Read, Size, Stmt, Store, Var
 
 _SIZES = ((0, 1, 1), (1, 1, 2), (2, 2, 1), (3, 3, 2), (5, 7, 12), (6, 33, 5), (9, 20, 17))
 _COUNTERS = "ij"
@@ -33,8 +34,9 @@ class _Steps:
 
     def program(self) -> Program:
         now, after = (self._grid(each) for each in (0, 1))
-        body = [self._sweep(now, after)]
-        if not self.period:
+        coloured = not self.period and self.rng.random() < 0.25
+        body = self._colours(now) if coloured else [self._sweep(now, after)]
+        if not self.period and not coloured:
             body.append(self._nest(Do(Store(self._at("A"), "=", self._at("B")))))
         ghosts = [
             each
@@ -43,11 +45,18 @@ class _Steps:
             for each in self._copies(dim)
         ]
         body = [*ghosts, *body] if self.period or self.rng.random() < 0.6 else [*body, *ghosts]
+        if self.rng.random() < 0.25:
+            body.append(Do(Store(self._place(after, *(Num(1) for _ in self.extents)), "+=", Num(3))))
+        rarely = self.rng.random() < 0.35
+        if rarely:
+            body = [*body, self._sum(now)] if self.rng.random() < 0.6 else [self._sum(now), *body]
         loop = Loop("t", "int", False, Num(0), "<", Var("steps"), 1, tuple(body))
         sizes = tuple(Size(each, "int") for each in ("steps", "n", "m"))
         arrays = [
             Array("A", "A", self.type, "parameter", ("",) * bool(self.period) + self.extents, restrict=True)
         ]
+        if rarely:
+            arrays.append(Array("N", "N", self.type, "parameter", ("n",), restrict=True))
         if not self.period:
             arrays.append(Array("B", "B", self.type, "parameter", self.extents, restrict=True))
         return Program(self.name, sizes, tuple(arrays), ((loop,),), _SIZES)
@@ -62,13 +71,40 @@ class _Steps:
     def _at(self, key: str) -> Read:
         return Read(key, tuple(map(Var, _COUNTERS[: self.rank])))
 
+    def _place(self, grid: tuple[str, tuple[Expr, ...]], *place: Expr) -> Read:
+        """An element of a grid; of one that is copied back, of the first of the two arrays."""
+        key, turn = grid
+        return Read(key if self.period else "A", (*turn, *place))
+
+    def _sum(self, now: tuple[str, tuple[Expr, ...]]) -> Stmt:
+        """The sum of all of the grid, after each few steps."""
+        period = self.rng.randint(3, 6)
+        test = Bin("==", Bin("%", Var("t"), Num(period)), Num(self.rng.randrange(period)))
+        here = self._place(now, *map(Var, _COUNTERS[: self.rank]))
+        return If(test, (self._nest(Do(Store(Read("N", (Num(0),)), "+=", here))),), ())
+
+    def _colours(self, now: tuple[str, tuple[Expr, ...]]) -> list[Stmt]:
+        """A sweep over the places whose counters have an even sum, then one over the others."""
+        total: Expr = Var(_COUNTERS[0])
+        for each in _COUNTERS[1 : self.rank]:
+            total = Bin("+", total, Var(each))
+        found = []
+        for colour in self.rng.sample((0, 1), 2):
+            test = Bin("==", Bin("%", total, Num(2)), Num(colour))
+            found.append(self._nest(If(test, (self._update(now, now),), ())))
+        return found
+
     def _sweep(self, now: tuple[str, tuple[Expr, ...]], after: tuple[str, tuple[Expr, ...]]) -> Stmt:
+        return self._nest(self._update(now, after))
+
+    def _update(self, now: tuple[str, tuple[Expr, ...]], after: tuple[str, tuple[Expr, ...]]) -> Stmt:
+        """An element of ``after`` as a sum over some of those of ``now`` beside it."""
         here = tuple(map(Var, _COUNTERS[: self.rank]))
         value: Expr = Read(now[0], (*now[1], *here))
         for _ in range(self.rng.randint(1, 4)):
             place = tuple(self._near(dim) for dim in range(self.rank))
             value = Bin("+", value, Bin("*", Read(now[0], (*now[1], *place)), Num(self.rng.randint(1, 3))))
-        return self._nest(Do(Store(Read(after[0], (*after[1], *here)), "=", value)))
+        return Do(Store(Read(after[0], (*after[1], *here)), "=", value))
 
     def _nest(self, statement: Stmt) -> Stmt:
         for dim in reversed(range(self.rank)):
