@@ -19,7 +19,8 @@ def tiles_per_wavefront(schedule: isl.Schedule, sizes: Mapping[str, int]) -> lis
     """The number of tiles in each wavefront, in the order in which they run; parameters are ``sizes``.
 
     Tiles that run at once are those of one parallel loop, for one time stamp of the loops around it; a
-    parallel loop that has none around it is no wavefront. None of a loop with too many tiles.
+    parallel loop that has none around it is no wavefront. None of a loop with too many wavefronts, or
+    with too many tiles that have gaps between them.
     """
     counts: Counter[tuple[int, ...]] = Counter()
     _collect(schedule.get_root(), sizes, (), counts)
@@ -54,14 +55,40 @@ def _tiles(
         tiles = tiles.fix_val(_params, dim, isl.Val(sizes[str(tiles.get_dim_name(_params, dim))]))
     tiles = tiles.project_out(_params, 0, tiles.dim(_params)).coalesce()
     found: Counter[tuple[int, ...]] = Counter()
-    depth, points = tiles.dim(_set), list[isl.Point]()
-    if tiles.is_empty() or _box(tiles) > COUNTED_TILES:
+    if tiles.is_empty():
         return found
-    tiles.foreach_point(points.append)
+    around = tiles.dim(_set) - 1
+    times = tiles.project_out(_set, around, 1)
+    if _box(times) > COUNTED_TILES:
+        return found
+    points: list[isl.Point] = []
+    times.foreach_point(points.append)
     for point in points:
-        values = [point.get_coordinate_val(_set, dim).to_python() for dim in range(depth - 1)]
-        found[(*values, *phase)] += 1
+        values = [point.get_coordinate_val(_set, dim).to_python() for dim in range(around)]
+        own = tiles
+        for dim, value in enumerate(values):
+            own = own.fix_val(_set, dim, isl.Val(value))
+        count = _count(own.project_out(_set, 0, around).coalesce())
+        if count is None:
+            return Counter()
+        found[(*values, *phase)] = count
     return found
+
+
+def _count(values: isl.Set) -> int | None:
+    """How many numbers ``values`` are; None if there are too many, with gaps between them."""
+    first, last = values.dim_min_val(0), values.dim_max_val(0)
+    if not (first.is_int() and last.is_int()):
+        return None
+    span = 1 + last.sub(first).to_python()
+    whole = isl.Set.universe(values.get_space()).lower_bound_val(_set, 0, first)
+    if whole.upper_bound_val(_set, 0, last).is_subset(values):
+        return int(span)
+    if span > COUNTED_TILES:
+        return None
+    points: list[isl.Point] = []
+    values.foreach_point(points.append)
+    return len(points)
 
 
 def _box(tiles: isl.Set) -> float:

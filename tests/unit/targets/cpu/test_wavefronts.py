@@ -25,6 +25,15 @@ def test_diamonds_are_as_many_as_fit_on_the_line(model):
     assert set(tiles[1:-1]) <= {200, 201}
 
 
+def test_as_many_tiles_as_there_are_are_counted(model):
+    read = model(STEPS, LINE)
+    context = context_of(tile_sizes=(8, 16), tile_shape="diamond", min_work=0)
+    mapping = map_to_cpu(read.scop, read.dependences, read.scop.schedule, context)
+    tiles = tiles_per_wavefront(mapping.schedule, {"n": 16_000_002, "steps": 80})
+    assert len(tiles) in range(20, 23)
+    assert set(tiles[1:-1]) <= {2_000_000, 2_000_001}
+
+
 def test_a_loop_that_threads_share_once_has_no_wavefronts(model):
     read = model("for (int t = 0; t < steps; t++) for (int i = 0; i < n; i++) u[t][i] *= 2;", LINE)
     mapping = choose_mapping(read.scop, read.dependences, context_of(min_work=0))
