@@ -5,7 +5,7 @@ usage: python -m benchmarks.ordinary [--kernels NAME,...] [--sizes small,large] 
                                      [--programs FOLDER [--build]] [--loops FOLDER]
 
 For each loop, size and compiler: seconds of the compiler alone on one thread, and how many times as fast the
-transformed loop is on each number of threads; medians of programs that ran in turn, of each its fastest run.
+transformed loop is on each number of threads; the fastest runs of programs that ran in turn.
 Every result has to be the compiler's, to the bit. What follows are geometric means, the slowest ten, and how
 many are slower than the compiler alone.
 """
@@ -120,7 +120,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--sizes", default=",".join(SIZES), help="small, large or both (both)")
     parser.add_argument("--compilers", default="gcc", help="gcc, clang or gcc,clang (gcc)")
     parser.add_argument("--threads", default="1,2", help="numbers of threads (1,2)")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each program; the medians count (3)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each program; the fastest counts (3)")
     parser.add_argument("--seconds", type=float, default=0.05, help="how long each runs at least (0.05)")
     parser.add_argument("--output", default="", help="a file for the table")
     parser.add_argument(
