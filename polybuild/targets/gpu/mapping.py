@@ -19,7 +19,7 @@ from polybuild.analysis.reductions import Reduction
 from polybuild.options import ALIGNED_LOADS, SHARED_MEMORY, Options
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of, sets_of
-from polybuild.poly.trees import descendants, insert_mark, is_band, member, node_kind
+from polybuild.poly.trees import children, descendants, insert_mark, is_band, member, node_kind
 from polybuild.schedule.legality import active_dependences
 from polybuild.scop.model import Scop
 from polybuild.targets.base import DeviceLimits
@@ -39,6 +39,7 @@ from polybuild.targets.gpu.micro_tiles import (
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.time_tiles import PhaseMapper, TimeTiles, find_time_tiles, threads_of
 from polybuild.transform.bands import coincident_members, permute, tile
+from polybuild.transform.distribution import distribute
 from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -100,6 +101,20 @@ def _steps_through_lanes(steps: isl.UnionMap, reduction: Reduction) -> bool:
     return all(each.is_subset(isl.Map.universe(each.get_space()).equate(_in, lane, _out, 0)) for each in own)
 
 
+def _with_serial_together(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """The sequence ``node``, whose children without parallelism are one where they follow each other."""
+    groups: list[isl.UnionSet] = []
+    before = True
+    for child in children(node):
+        parallel, instances = _has_parallelism(child), child.filter_get_filter()
+        if parallel or before:
+            groups.append(instances)
+        else:
+            groups[-1] = groups[-1].union(instances)
+        before = parallel
+    return node if len(groups) == node.n_children() else distribute(node, groups)
+
+
 @dataclass(frozen=True, slots=True)
 class _Shape:
     """The ``sizes`` of a tile, the threads of a ``block``, and their ``runs`` or the ``longest`` one."""
@@ -152,6 +167,8 @@ class _KernelMapper:
             return self._serial(node)
         if is_band(node) and coincident_members(node):
             return self._parallel(node)
+        if kind == isl.schedule_node_type.sequence:
+            node = _with_serial_together(node)
         for index in range(node.n_children()):
             node = self.map(node.child(index)).parent()
         return node

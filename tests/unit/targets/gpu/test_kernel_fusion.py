@@ -48,3 +48,15 @@ def test_a_value_that_is_used_at_once_stays_in_a_register(planned):
 
 def test_who_asks_for_a_fusion_gets_it(planned):
     assert len(planned(TOGETHER["one value"], ARRAYS, fusion="min").plan.kernels) == 2
+
+
+def test_what_one_thread_does_alone_is_one_kernel(planned):
+    """As long as nothing else comes between."""
+    chain = "for (int i = 1; i < n; i++) x[i] = x[i] / (x[i - 1] + 1);"
+    other = chain.replace("x[", "y[")
+    planes = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = 2 * B[i][j] + x[j];"
+    together, apart = (
+        planned(body, ARRAYS).plan for body in (chain + other + planes, chain + planes + chain)
+    )
+    assert [each.is_serial for each in together.kernels].count(True) == 1
+    assert [each.is_serial for each in apart.kernels] == [True, False, True]
