@@ -108,6 +108,8 @@ PARSE_REPAIRS = 60
 """How often a function is parsed anew without a construct that is not in the standard."""
 PARSED_CHUNKS = 4096
 """Declarations and functions of a file that are kept as they were parsed."""
+FOLLOWED_STATEMENTS = 3000
+"""Statements, beside as many as a region has nodes, that are walked through to follow variables in loops."""
 DETECTED_DEPTH = 4
 """How often a loop that nobody marked, and that is refused, gives way to those inside."""
 INLINED_CALLS = 8

@@ -19,9 +19,10 @@ from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import changed_operand, contains, walk
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
+from polybuild.effort import FOLLOWED_STATEMENTS
 from polybuild.normalise.data_choices import only_in_subscripts
 from polybuild.normalise.names import Names, Variable, resolve
-from polybuild.normalise.state import NormalisationContext, NotFollowable
+from polybuild.normalise.state import NormalisationContext, NotFollowable, WalkedTooLong
 from polybuild.normalise.statements import StatementNormaliser
 from polybuild.normalise.unique_names import with_unique_names
 from polybuild.normalise.upward_exposed import read_after
@@ -54,14 +55,19 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
     live |= region.visible.lvalues.keys()
     stores = _stores_pointers(names, nodes, region)
     in_subscripts = only_in_subscripts(names, region.statements)
+    left = FOLLOWED_STATEMENTS + len(nodes)
     while followed or points or chooses or labelled:
         context = NormalisationContext(
             region, names, frozenset(followed), live, wrapping, stores, in_subscripts
         )
+        normaliser = StatementNormaliser(context, left if followed else None)
         try:
-            return dataclasses.replace(region, statements=StatementNormaliser(context).region())
+            return dataclasses.replace(region, statements=normaliser.region())
         except NotFollowable as dropped:
             followed.remove(dropped.variable)
+        except WalkedTooLong:
+            followed.clear()
+        left -= normaliser.walked
     return region
 
 

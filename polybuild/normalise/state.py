@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TypeAlias
 
@@ -27,6 +27,10 @@ class NotFollowable(Exception):
     def __init__(self, variable: Variable) -> None:
         super().__init__(variable.name)
         self.variable = variable
+
+
+class WalkedTooLong(Exception):
+    """The loops of a region, of which each is walked through twice, are too many to follow variables in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,8 @@ class SymbolicState:
 
     ``scopes`` maps the names declared in the region to their types, innermost
     scope last; ``counters`` are the loop counters whose loops are running. ``choices`` has the names
-    that conditions on data get, by the statements with these conditions.
+    that conditions on data get, by the statements with these conditions; ``outer`` are the types of names of
+    before the region, once they were asked for.
     """
 
     context: NormalisationContext
@@ -106,6 +111,7 @@ class SymbolicState:
     scopes: list[dict[str, Type]] = field(default_factory=lambda: [{}])
     counters: list[str] = field(default_factory=list)
     choices: dict[c_ast.Node, str] = field(default_factory=dict)
+    outer: Mapping[str, Type] | None = None
 
     def choice_name(self, node: c_ast.Node) -> str:
         """The name of what the condition of ``node`` is."""
@@ -119,9 +125,9 @@ class SymbolicState:
 
     def typing(self, node: c_ast.Node) -> Type:
         """The C type of ``node`` here; that of an operand of an operator is decayed by it."""
-        visible: dict[str, Type] = {
-            variable.name: variable.type for variable in self.context.names.outer.values()
-        }
+        if self.outer is None:
+            self.outer = {each.name: each.type for each in self.context.names.outer.values()}
+        visible = dict(self.outer)
         for scope in self.scopes:
             visible |= scope
         return type_of(node, visible, self.context.region.visible)

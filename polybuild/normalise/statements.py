@@ -27,6 +27,7 @@ from polybuild.normalise.state import (
     PointerValue,
     SymbolicState,
     SymbolicValue,
+    WalkedTooLong,
     same,
 )
 
@@ -34,15 +35,21 @@ _STEPS = ("++", "p++", "--", "p--")
 
 
 class StatementNormaliser:
-    """One normalisation with a fixed set of followed variables."""
+    """One normalisation with a fixed set of followed variables.
 
-    def __init__(self, context: NormalisationContext) -> None:
+    ``walked`` counts statements, those in loops once for each time they are walked through; after ``maximum``
+    of them it gives up, if that is a number.
+    """
+
+    def __init__(self, context: NormalisationContext, maximum: int | None = None) -> None:
         self.context = context
+        self.walked = 0
+        self._maximum = maximum
         self.state = SymbolicState(context, {each: _on_entry(each, context) for each in context.followed})
         self._loops = LoopNormaliser(self.state, self.statement, self.block)
 
     def region(self) -> tuple[c_ast.Node, ...]:
-        """The region's statements without the followed variables. Raises NotFollowable."""
+        """The region's statements without the followed variables. Raises NotFollowable and WalkedTooLong."""
         statements = self.sequence(self.context.region.statements)
         for variable in sorted(self.context.followed, key=lambda each: each.name):
             if not self.context.is_live(variable):
@@ -72,6 +79,9 @@ class StatementNormaliser:
 
     def statement(self, node: c_ast.Node) -> list[c_ast.Node]:
         """What becomes of ``node``: any number of statements."""
+        self.walked += 1
+        if self._maximum is not None and self.walked > self._maximum:
+            raise WalkedTooLong
         match node:
             case c_ast.Compound():
                 return [c_ast.Compound(self.block(node), node.coord)]

@@ -8,8 +8,11 @@ import pytest
 from plain_regions import region_of
 from pycparser import c_ast
 
+from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import BodyPrinter, c_text
+from polybuild.effort import FOLLOWED_STATEMENTS
 from polybuild.normalise import normalise
+from polybuild.normalise.statements import StatementNormaliser
 
 
 class Printer(BodyPrinter):
@@ -172,3 +175,23 @@ def test_a_variable_that_keeps_its_value_leaves_the_statements_as_they_are():
     found = normalise(region(loops, "int n, int *a, int s, int *out", after="*out = s;"))
     assert all(isinstance(each, c_ast.Node) for each in found.statements)
     assert text(found.statements).count("for (") == 2
+
+
+def test_deep_nests_are_walked_through_no_longer_than_they_are_worth(monkeypatch):
+    """Each loop walks through its body twice: a nest of 14 loops came to its statements 16,384 times."""
+    walked = 0
+    statement = StatementNormaliser.statement
+
+    def counted(normaliser, node):
+        nonlocal walked
+        walked += 1
+        return statement(normaliser, node)
+
+    monkeypatch.setattr(StatementNormaliser, "statement", counted)
+    loops = "".join(f"for (int i{each} = 0; i{each} < n; i{each}++) {{ k += 2; " for each in range(14))
+    region = region_of(
+        f"void f(int n, int k, int *x) {{\n#pragma scop\n{loops} x[k] = 1; {'}' * 14}\n#pragma endscop\n}}"
+    )
+    nodes = sum(1 for each in region.statements for _ in walk(each))
+    normalise(region)
+    assert walked < FOLLOWED_STATEMENTS + 2 * nodes
