@@ -598,3 +598,91 @@ int last = n - 1, *bound = b;
 #pragma scop
 for (int i = 0; i < bound[last]; i++) b[i] = i + 2;
 #pragma endscop
+
+//# value_of_the_iteration_before: parallel
+double s = z[0];
+#pragma scop
+for (int i = 0; i < n; i++) { x[i] = y[i] - s; s = y[i]; }
+#pragma endscop
+
+//# value_of_the_iteration_before_that_lives_on: parallel
+double s = z[0];
+#pragma scop
+for (int i = 0; i < n; i++) { x[i] = y[i] - s; s = y[i]; }
+#pragma endscop
+z[0] = s;
+
+//# values_of_two_iterations_before: parallel
+double s = z[0], t = z[n - 1];
+#pragma scop
+for (int i = 0; i < n; i++) { x[i] = (y[i] + s + t) / 3; t = s; s = y[i]; }
+#pragma endscop
+z[0] = s, z[n - 1] = t;
+
+//# value_before_downwards: parallel
+float s = 1;
+for (int i = n - 1; i >= 0; i--) { x[i] = y[i] * s; s = y[i] / 3; }
+
+//# value_before_in_a_while_loop: parallel
+double s = 0, *p = y, *q = x;
+int k = n;
+#pragma scop
+while (k-- > 0) { *q++ = *p - s; s = *p++; }
+#pragma endscop
+
+//# value_before_chosen: parallel
+double s = 5;
+#pragma scop
+for (int i = 0; i < n; i++) { x[i] = y[i] > s ? y[i] - s : 0; s = y[i] > z[i] ? y[i] : z[i]; }
+#pragma endscop
+
+//# fluxes_between_cells: parallel
+double left = y[0] * y[0], right;
+#pragma scop
+for (int i = 1; i < n - 1; i++) {
+  right = 0.5 * (y[i] * y[i] + y[i + 1] * y[i + 1]) - (y[i + 1] - y[i]);
+  x[i] = x[i] - 0.1 * (right - left);
+  left = right;
+}
+#pragma endscop
+
+//# value_set_twice: parallel
+double s = 1;
+#pragma scop
+for (int i = 0; i < n; i++) { x[i] = y[i] - s; s = z[i]; z[i] = x[i] + s; s = y[i]; }
+#pragma endscop
+y[0] = s;
+
+//# counter_of_the_iteration_before: parallel
+int k = n - 1;
+#pragma scop
+for (int i = 0; i < n; i++) { x[i] = y[i] + a[i] * k; k = a[i]; }
+#pragma endscop
+a[0] = k;
+
+//# value_that_grows: serial
+double s = z[0];
+#pragma scop
+for (int i = 0; i < n; i++) { x[i] = y[i] - s; s = x[i]; }
+#pragma endscop
+
+//# value_that_is_overwritten: serial
+double s = z[0];
+#pragma scop
+for (int i = 0; i < n; i++) { y[i] = y[i] - s; s = y[i]; }
+#pragma endscop
+
+//# value_set_perhaps: serial
+double s = z[0];
+#pragma scop
+for (int i = 0; i < n; i++) { x[i] = y[i] - s; if (a[i] > 2) s = y[i]; }
+#pragma endscop
+
+//# value_before_in_rows: serial
+double s, t;
+#pragma scop
+for (int j = 1; j < n; j++) {
+  s = X[j - 1][0];
+  for (int i = 1; i < n - 1; i++) { t = X[j][i] * X[j][i + 1]; X[j - 1][i] = t - s; s = t; }
+}
+#pragma endscop
