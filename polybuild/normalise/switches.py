@@ -127,7 +127,7 @@ def _loops(node: c_ast.Node) -> Iterator[c_ast.Node]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _LabelledStatements:
     """Statements behind ``labels``, None for that of all other values; whether the switch ends after them."""
 
     labels: list[c_ast.Node | None]
@@ -136,9 +136,9 @@ class _Group:
     coord: object
 
 
-def _groups(switch: c_ast.Switch) -> list[_Group] | None:
+def _groups(switch: c_ast.Switch) -> list[_LabelledStatements] | None:
     items = list(switch.stmt.block_items or ()) if isinstance(switch.stmt, c_ast.Compound) else [switch.stmt]
-    found: list[_Group] = []
+    found: list[_LabelledStatements] = []
     for item in items:
         if not isinstance(item, _LABELS):
             return None
@@ -147,7 +147,7 @@ def _groups(switch: c_ast.Switch) -> list[_Group] | None:
         if declares or any(map(_breaks, statements)):
             return None
         label = item.expr if isinstance(item, c_ast.Case) else None
-        found.append(_Group([label], statements, leaves, item.coord))
+        found.append(_LabelledStatements([label], statements, leaves, item.coord))
     return found
 
 

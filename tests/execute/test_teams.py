@@ -56,7 +56,7 @@ def told(tmp_path):
 def teams(tmp_path, compiler, steps, **environment):
     source = tmp_path / "team.c"
     functions = ("omp_get_max_threads", "omp_get_active_level", "omp_get_max_active_levels")
-    head = "#define POLYBUILD_HELPER static\n#define POLYBUILD_APART static\n"
+    head = "#define POLYBUILD_HELPER static\n#define POLYBUILD_NOINLINE static\n"
     head += "".join(f"int {each}(void);\n" for each in functions)
     body = PROGRAM.replace("STEPS", "\n".join(f"  {each};" for each in steps))
     source.write_text(head + DEFINITION + body)

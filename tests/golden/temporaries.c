@@ -4,12 +4,12 @@
 #ifdef __has_attribute
 #if __has_attribute(no_profile_instrument_function)
 #define POLYBUILD_HELPER static inline __attribute__((no_profile_instrument_function))
-#define POLYBUILD_APART static __attribute__((noinline, unused, no_profile_instrument_function))
+#define POLYBUILD_NOINLINE static __attribute__((noinline, unused, no_profile_instrument_function))
 #endif
 #endif
 #ifndef POLYBUILD_HELPER
 #define POLYBUILD_HELPER static inline
-#define POLYBUILD_APART static __attribute__((noinline, unused))
+#define POLYBUILD_NOINLINE static __attribute__((noinline, unused))
 #endif
 #endif
 #ifdef _OPENMP
@@ -62,7 +62,7 @@ POLYBUILD_HELPER double polybuild_wait(void)
   return waited * 1e-9;
 }
 /* how many threads to start: fewer for a while where others take the processors away from them */
-POLYBUILD_APART int polybuild_team(void)
+POLYBUILD_NOINLINE int polybuild_team(void)
 {
   int all = omp_get_max_threads(), level = omp_get_active_level(), before;
   double now, passed, waited;

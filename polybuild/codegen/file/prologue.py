@@ -13,7 +13,7 @@ from polybuild.codegen.file.line_numbers import ONE_LINE
 from polybuild.codegen.file.parts import PARTS, PARTS_DEFINITION
 from polybuild.codegen.file.pointer_rows import DEFINITION as DEFINITION_OF_ROWS
 from polybuild.codegen.file.pointer_rows import ROWS
-from polybuild.codegen.file.team import APART, DEFINITION, DEFINITION_FOR, TEAM, TEAM_FOR
+from polybuild.codegen.file.team import DEFINITION, DEFINITION_FOR, NOINLINE, TEAM, TEAM_FOR
 from polybuild.codegen.file.vector_types import VectorType
 from polybuild.values import dataclass
 
@@ -41,12 +41,12 @@ _HELPER = f"""\
 #ifdef __has_attribute
 #if __has_attribute(no_profile_instrument_function)
 #define {HELPER} static inline __attribute__((no_profile_instrument_function))
-#define {APART} static __attribute__((noinline, unused, no_profile_instrument_function))
+#define {NOINLINE} static __attribute__((noinline, unused, no_profile_instrument_function))
 #endif
 #endif
 #ifndef {HELPER}
 #define {HELPER} static inline
-#define {APART} static __attribute__((noinline, unused))
+#define {NOINLINE} static __attribute__((noinline, unused))
 #endif
 #endif
 """

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 TEAM = "polybuild_team"
 TEAM_FOR = "polybuild_team_for"
-APART = "POLYBUILD_APART"
+NOINLINE = "POLYBUILD_NOINLINE"
 """The macro that stands before a function of ours that is not to be inlined."""
 
 DEFINITION = """\
@@ -52,7 +52,7 @@ POLYBUILD_HELPER double polybuild_wait(void)
   return waited * 1e-9;
 }
 /* how many threads to start: fewer for a while where others take the processors away from them */
-POLYBUILD_APART int polybuild_team(void)
+POLYBUILD_NOINLINE int polybuild_team(void)
 {
   int all = omp_get_max_threads(), level = omp_get_active_level(), before;
   double now, passed, waited;

@@ -59,7 +59,7 @@ def limit_threads(
             limited = _limited(directives[mark], work, new, old, machine)
             if predicted is not None and sizes and limited.depth:
                 gaining = partial(threads_from, tuple(work.values()), scop.context, predicted, sizes)
-                limited = _at_least(limited, found_within(CROSSING_OPERATIONS, gaining) or 0)
+                limited = _with_minimum(limited, found_within(CROSSING_OPERATIONS, gaining) or 0)
             directives[mark] = limited
     return replace(mapping, directives=directives)
 
@@ -94,7 +94,7 @@ def _launches(directive: LoopDirective) -> int:
     return 4 if any(each.scan is not None for each in directive.accumulators) else 1
 
 
-def _at_least(directive: LoopDirective, minimum: int) -> LoopDirective:
+def _with_minimum(directive: LoopDirective, minimum: int) -> LoopDirective:
     """``directive`` where threads are started for no less work than ``minimum``."""
     limits = directive.limits
     return replace(directive, limits=replace(limits, minimum=max(limits.minimum, minimum)))

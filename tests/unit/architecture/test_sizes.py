@@ -8,6 +8,7 @@ from size_limits import too_large
 EXCEPTIONS = {
     "machine.model.Arithmetic": "one field for each kind of operation that is timed: it is the list",
     "machine.model.Machine": "one field for each group of figures: it is the list",
+    "machine.model.Threads": "one field for each cost and limit of threads: it is the list",
     "options.Options": "one field for each thing that a user may set: it is the list",
     "report.record.model.RegionReport": "one field for each key of a region in the JSON report",
 }

@@ -77,10 +77,11 @@ def _times(traffic: Traffic, leaf: NestLeaf, depth: int, machine: Machine) -> di
     """
     found: dict[str, float] = {}
     line, extents = machine.memory.line, traffic.extents[id(leaf)]
-    most = instances_inside(extents, depth)  # of a diagonal, beside the box around it
+    covered = instances_inside(extents, depth)  # of a diagonal, beside the box around it
     for each in traffic.references[id(leaf)]:
         rows, size = traffic.rows_of(each, extents.boxes[depth], line)
-        time = min(rows, most) * machine.threads.transfer + min(size, most * line) / machine.l3.bandwidth
+        waited, followed = min(rows, covered), min(size, covered * line)
+        time = waited * machine.threads.transfer + followed / machine.l3.bandwidth
         name = each.access.array.name
         found[name] = max(found.get(name, 0.0), time)
     return found
