@@ -60,8 +60,9 @@ HINT_OPERATIONS = 200_000
 CONTRACTION_OPERATIONS = 1_000_000
 """For buffers and variables in place of temporary arrays."""
 SCHEDULE_NUMBER = 20
-"""The largest coefficient and shift of a loop that isl's scheduler looks for, as in Polly. Extents that are
-constants got into its rational programs, and it was at work for minutes in steps that count as nothing."""
+"""The largest coefficient and shift of a loop that isl's scheduler looks for, as in Polly, unless dependences
+have larger ones. Extents that are constants got into its rational programs, and it was at work for minutes in
+steps that count as nothing."""
 ORDER_OPERATIONS = 2_000_000
 """For an order of our own scheduler that is asked for,"""
 TRIAL_OPERATIONS = 400_000

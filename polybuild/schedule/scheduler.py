@@ -34,24 +34,29 @@ def compute_schedule(
     ``isl.Error`` if isl gives up.
     """
     carried = overapproximation_of(dependences.carried)
+    validity = overapproximation_of(dependences.validity)
     condition, order = _live_range_constraints(dependences)
     constraints = (
         isl.ScheduleConstraints.on_domain(scop.domain)
         .set_context(scop.context)
-        .set_validity(overapproximation_of(dependences.validity))
+        .set_validity(validity)
         .set_coincidence(carried)
         .set_proximity(carried)
         .set_conditional_validity(condition, order)
     )
-    with _strategy(scop.context.get_ctx(), fusion, outer_coincidence=outer_coincidence):
+    largest = max(SCHEDULE_NUMBER, _largest_factor(validity))
+    with _strategy(scop.context.get_ctx(), fusion, largest, outer_coincidence=outer_coincidence):
         return constraints.compute_schedule()
 
 
 @contextmanager
-def _strategy(context: isl.Context, fusion: Fusion, *, outer_coincidence: bool) -> Iterator[None]:
+def _strategy(
+    context: isl.Context, fusion: Fusion, largest: int, *, outer_coincidence: bool
+) -> Iterator[None]:
+    """Settings of isl for ``fusion``, with coefficients and shifts of ``largest`` at most."""
     settings = {
-        "max_coefficient": SCHEDULE_NUMBER,
-        "max_constant_term": SCHEDULE_NUMBER,
+        "max_coefficient": largest,
+        "max_constant_term": largest,
         "outer_coincidence": int(outer_coincidence),
         "serialize_sccs": int(fusion is Fusion.MIN),
         "whole_component": int(fusion is not Fusion.MIN),
@@ -63,6 +68,25 @@ def _strategy(context: isl.Context, fusion: Fusion, *, outer_coincidence: bool) 
         yield
     finally:
         _set(context, saved)
+
+
+def _largest_factor(relation: isl.UnionMap) -> int:
+    """The largest number that a counter is multiplied with where ``relation`` says which instance it is.
+
+    Loops in parts (``i = 512 q + r``) run together with whole ones if these numbers may stand in the order.
+    """
+    return max(
+        (
+            abs(each.get_coefficient_val(kind, place).to_python())
+            for relation_map in maps_of(relation)
+            for piece in relation_map.get_basic_maps()
+            for each in piece.get_constraints()
+            if each.is_equality()
+            for kind in (isl.dim_type.in_, isl.dim_type.out)
+            for place in range(each.dim(kind))
+        ),
+        default=1,
+    )
 
 
 def _set(context: isl.Context, settings: Mapping[str, int]) -> None:
