@@ -11,7 +11,7 @@ from polybuild.schedule.paranoid import check_by_running
 
 STENCIL = "for (int t = 0; t < n; t++) for (int i = 1; i < 9; i++) a[i] = a[i - 1] + a[i + 1];"
 PARALLEL = Mark(MarkKind.PARALLEL, 0)
-FIXED = "for (int i = 0; i < 100000; i++) a[i + 1] = a[i] + 1;"
+FIXED = "for (int i = 0; i < 100000; i++) a[i + 1] = 2 * a[i] + 1;"
 
 
 def backwards(schedule):
@@ -39,7 +39,7 @@ def test_loops_and_elements_that_data_choose_are_run_in_part(value, model):
 
 
 def test_a_loop_of_threads_is_run_backwards_too(model):
-    found = model("for (int i = 0; i < n; i++) a[i + 1] = a[i] + 1;", "int n, double *restrict a")
+    found = model("for (int i = 0; i < n; i++) a[i + 1] = 2 * a[i] + 1;", "int n, double *restrict a")
     marked = insert_mark(found.scop.schedule.get_root().child(0), PARALLEL).get_schedule()
     check_by_running(found.scop, marked, found.dependences, ())
     with pytest.raises(IllegalSchedule):

@@ -52,7 +52,7 @@ for (int i = 0; i < n; i++) {
   for (int j = 0; j < n; j++) s += m[i][j] * u[j];
   x[i] = s;
 }"""
-BACKWARDS = "for (int i = n - 2; i >= 0; i--) a[i] = a[i + 1] + b[i];"
+BACKWARDS = "for (int i = n - 2; i >= 0; i--) a[i] = 2 * a[i + 1] + b[i];"
 CHAIN = "for (int i = 0; i < n; i++) a[i] = b[i]; for (int i = 0; i < n; i++) c[i] = a[i] + b[i];"
 OPPOSITE = "for (int i = 0; i < n; i++) b[i] = a[i]; for (int i = 0; i < n; i++) c[i] = b[n - 1 - i];"
 

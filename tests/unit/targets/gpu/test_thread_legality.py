@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import islpy as isl
 import pytest
-from device_regions import PREFIX
 
 from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
@@ -15,6 +14,7 @@ from polybuild.targets.gpu.thread_legality import check_mapping
 from polybuild.targets.gpu.thread_storage import find_private
 
 VECTORS = "int n, double *restrict a, double *restrict b"
+RECURRENCE = "for (int i = 1; i < n; i++) a[i] = 2 * a[i - 1] + b[i];"
 TEMPORARY = "for (int i = 0; i < n; i++) { t = a[i]; b[i] = t * t; }"
 
 
@@ -30,7 +30,7 @@ def mapping_of(found, *, say_parallel=False):
 
 
 def test_threads_that_depend_on_each_other(model):
-    found = model(PREFIX, VECTORS)
+    found = model(RECURRENCE, VECTORS)
     check_mapping(found.scop, mapping_of(found), found.dependences, ())
     with pytest.raises(IllegalSchedule, match="threads of one launch depend on each other"):
         check_mapping(found.scop, mapping_of(found, say_parallel=True), found.dependences, ())
