@@ -81,8 +81,6 @@ COALESCING_OPERATIONS = 800_000
 """For finding an element for the values of one web."""
 GUARDED_VALUE_OPERATIONS = 200_000
 """For one variable that is set and used under the same condition."""
-CARRIED_VALUE_OPERATIONS = 4_000_000
-"""For variables that carry values to the next iteration: two schedules of the region."""
 BUFFER_OPERATIONS = 400_000
 """For a buffer at one node of the tree."""
 REMATERIALISATION_OPERATIONS = 400_000

@@ -47,7 +47,6 @@ from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.scop.narrow_variables import narrow_variables, with_types_as_written
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
-from polybuild.storage.carried_values import substitute_carried_values
 from polybuild.storage.element_promotion import promote_elements
 from polybuild.storage.guarded_values import set_guarded_values
 from polybuild.storage.rematerialisation import LastValues, recompute_last_values
@@ -260,13 +259,6 @@ def recompute_last_values_of_scalars(model: RegionModel) -> None:
     live = frozenset[str]() if model.for_device else model.live
     with operation_budget(model.operations):
         model.scop, model.recomputed = recompute_last_values(model.scop, live, model.region.visible.symbols)
-
-
-def substitute_carried_variables(model: RegionModel) -> None:
-    """Put values in place of variables that carry them to other iterations, if loops carry nothing then."""
-    live = frozenset[str]() if model.for_device else model.live
-    with operation_budget(model.operations):
-        model.scop = substitute_carried_values(model.scop, live)
 
 
 def narrow_integers(model: RegionModel) -> None:
@@ -656,7 +648,6 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("guarded-values", set_guarded_variables, lambda model: pass_texts.scop(model.scop)),
     Pass("element-promotion", promote_conditional_updates, lambda model: pass_texts.scop(model.scop)),
     Pass("last-values", recompute_last_values_of_scalars, lambda model: pass_texts.scop(model.scop)),
-    Pass("carried-values", substitute_carried_variables, lambda model: pass_texts.scop(model.scop)),
     Pass("narrow-variables", narrow_integers, lambda model: pass_texts.scop(model.scop)),
     Pass("residue-classes", split_steps, lambda model: pass_texts.scop(model.scop)),
     Pass("index-sets", split_statements, lambda model: pass_texts.scop(model.scop)),

@@ -54,7 +54,7 @@ def forward_to(scop: Scop, names: Collection[str], live_out: frozenset[str]) -> 
     """
     changed = scop
     for name in names:
-        changed = _forwarded(changed, name, live_out, converted_value, shared=True) or changed
+        changed = _forwarded(changed, name, live_out, _converted_value, shared=True) or changed
     return changed if changed is scop else without_unused(changed, scop)
 
 
@@ -134,10 +134,10 @@ def _without_variable(scop: Scop, name: str, array: Array, value_of: _Value, *, 
     made_by = _definitions(scop, writer, uses)
     if made_by is None:
         return None
-    merged = with_value_of(reader, replace(writer, body=value), uses, made_by)
+    merged = _merged(reader, replace(writer, body=value), uses, made_by)
     both = replace(scop, statements=tuple(merged if each is reader else each for each in scop.statements))
     new = list(merged.accesses[: len(merged.accesses) - len(reader.accesses) + len(uses)])
-    if not reads_the_same(scop, both, writer, new, made_by):
+    if not _reads_the_same(scop, both, writer, new, made_by):
         return None
     if len(others) > 1:
         return both
@@ -163,7 +163,7 @@ def _definition(statement: Statement, array: Array) -> c_ast.Node | None:
     return None if converted is None else converted.body.rvalue
 
 
-def converted_value(statement: Statement, array: Array) -> c_ast.Node | None:
+def _converted_value(statement: Statement, array: Array) -> c_ast.Node | None:
     """What ``statement`` gives to the variable ``array``, converted to its type; None if it does more."""
     kind = array.element
     if not _is_definition(statement, array) or not array.is_scalar:
@@ -204,7 +204,7 @@ def _definitions(scop: Scop, writer: Statement, uses: list[Access]) -> isl.Map |
     return None if found is None else found.reverse()
 
 
-def with_value_of(reader: Statement, writer: Statement, uses: list[Access], made_by: isl.Map) -> Statement:
+def _merged(reader: Statement, writer: Statement, uses: list[Access], made_by: isl.Map) -> Statement:
     """``reader`` with the value that the body of ``writer`` is in place of ``uses``."""
     accesses = [each for each in reader.accesses if each not in uses]
     names = list(reader.locals)
@@ -231,7 +231,9 @@ def _twin(node: c_ast.Node, twins: dict[int, c_ast.Node]) -> c_ast.Node:
     return new
 
 
-def reads_the_same(scop: Scop, changed: Scop, writer: Statement, new: list[Access], made_by: isl.Map) -> bool:
+def _reads_the_same(
+    scop: Scop, changed: Scop, writer: Statement, new: list[Access], made_by: isl.Map
+) -> bool:
     """Whether ``new`` accesses of the reader see in ``changed`` what those of ``writer`` see in ``scop``.
 
     They are those of the writer, in order, once or several times.
