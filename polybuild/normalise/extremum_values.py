@@ -27,9 +27,8 @@ from polybuild.c.conversions import holds
 from polybuild.c.mathematics import MAGNITUDES
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import changed_operand, duplicate, key, mapped, names_in, replaced, walk
-from polybuild.c.synthetic import declarator, number
-from polybuild.c.types import FloatingType, IntegerType, Type
-from polybuild.c.typing import type_of
+from polybuild.c.types import IntegerType
+from polybuild.normalise.kept_values import KeptValues
 from polybuild.source.model import Region
 from polybuild.values import dataclass
 
@@ -45,9 +44,9 @@ def keep_extremum_values(region: Region) -> Region:
     nodes = [each for statement in region.statements for each in walk(statement)]
     if not any(isinstance(each, c_ast.For) for each in nodes):
         return region
-    rewriting = _SearchRewriting(region, nodes)
+    rewriting = _SearchRewriting(region)
     statements = tuple(rewriting.in_order(region.statements))
-    return replace(region, statements=statements) if rewriting.found else region
+    return replace(region, statements=statements) if rewriting.kept.found else region
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +63,8 @@ class _PlaceSearch:
 class _SearchRewriting:
     """Rewrites the loops of one region."""
 
-    def __init__(self, region: Region, nodes: list[c_ast.Node]) -> None:
-        self._visible = region.visible
-        self._symbols: dict[str, Type | Symbol] = dict(region.visible.symbols)
-        declared = [each for each in nodes if isinstance(each, c_ast.Decl)]
-        self._symbols |= {each.name: region.visible.scope.resolve(each) for each in declared}
-        self._taken = {*self._symbols, *(name for each in nodes for name in names_in(each))}
-        self._taken |= {*region.visible.enumerators}
-        self.found = False
+    def __init__(self, region: Region) -> None:
+        self.kept = KeptValues(region)
 
     def in_order(self, nodes: Iterable[c_ast.Node]) -> Iterator[c_ast.Node]:
         """What becomes of statements that follow each other."""
@@ -88,36 +81,23 @@ class _SearchRewriting:
                 return c_ast.Compound(list(self.in_order(node.block_items or ())), node.coord)
             statement = isinstance(node, c_ast.For | c_ast.While | c_ast.DoWhile | c_ast.If)
             return mapped(node, self._rewritten) if statement else node
-        kind = type_of(search.value, self._symbols, self._visible)
-        first = first_test(node)
-        if first is None or not isinstance(kind, IntegerType | FloatingType) or kind.name == "_Bool":
+        kind, runs = self.kept.number_type(search.value), first_test(node)
+        if runs is None or kind is None:
             return node
-        self.found = True
-        coord = node.coord
-        name = f"{search.place.name}_value"
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-
-        def variable() -> c_ast.ID:
-            return c_ast.ID(name, coord)
-
+        coord, name = node.coord, self.kept.unused(f"{search.place.name}_value")
         start = _value_set(before, search.place.name)
         at_start = duplicate(search.at_place)
         if start is not None:
             at_start = replaced(at_start, key(c_ast.ID(search.place.name)), start)
-        begin = c_ast.Assignment("=", variable(), at_start, coord)
         condition = duplicate(search.condition)
         side = "right" if search.condition.right is search.at_place else "left"
-        setattr(condition, side, variable())
+        setattr(condition, side, c_ast.ID(name, coord))
         update = [
-            c_ast.Assignment("=", variable(), duplicate(search.value), coord),
+            c_ast.Assignment("=", c_ast.ID(name, coord), duplicate(search.value), coord),
             c_ast.Assignment("=", search.place, search.taken, coord),
         ]
-        loop = mapped(node, lambda each: each)
-        loop.stmt = c_ast.If(condition, c_ast.Compound(update, coord), None, coord)
-        declaration = c_ast.Decl(name, [], [], [], [], declarator(name, kind), number(0), None, coord)
-        return c_ast.Compound([declaration, c_ast.If(first, begin, None, coord), loop], coord)
+        body = c_ast.If(condition, c_ast.Compound(update, coord), None, coord)
+        return self.kept.around(node, body, (name, kind), (runs, at_start))
 
     def _search(self, node: c_ast.Node) -> _PlaceSearch | None:
         """The search that the loop ``node`` is; None if it is none, or does more."""
@@ -141,8 +121,8 @@ class _SearchRewriting:
 
     def _holds(self, name: str, taken: c_ast.Node) -> bool:
         """Whether ``name`` is an integer of the function alone that has each value of ``taken``."""
-        symbol = self._symbols.get(name)
-        kind, value = symbol, type_of(taken, self._symbols, self._visible)
+        symbol = self.kept.symbols.get(name)
+        kind, value = symbol, self.kept.type_of(taken)
         if isinstance(symbol, Symbol):
             kind = symbol.type
             own = symbol.storage in {StorageClass.LOCAL, StorageClass.PARAMETER}

@@ -23,12 +23,9 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from polybuild.c.literals import integer_value
-from polybuild.c.symbols import Symbol
-from polybuild.c.syntax_tree import changed_operand, duplicate, key, mapped, names_in, replaced, walk
-from polybuild.c.synthetic import declarator, number
-from polybuild.c.types import FloatingType, IntegerType, Type
-from polybuild.c.typing import type_of
+from polybuild.c.syntax_tree import duplicate, has_side_effect, key, mapped, names_in, replaced, walk
 from polybuild.normalise.extremum_values import first_test
+from polybuild.normalise.kept_values import KeptValues
 from polybuild.source.model import Region
 from polybuild.values import dataclass
 
@@ -39,7 +36,7 @@ def keep_running_values(region: Region) -> Region:
     """``region`` with a variable for what each loop of running sums combines; itself where there are none."""
     rewriting = _RunningValues(region)
     statements = tuple(rewriting.rewritten(each) for each in region.statements)
-    return replace(region, statements=statements) if rewriting.found else region
+    return replace(region, statements=statements) if rewriting.kept.found else region
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +54,7 @@ class _RunningValues:
     """Rewrites the outermost loops of one region."""
 
     def __init__(self, region: Region) -> None:
-        nodes = [each for statement in region.statements for each in walk(statement)]
-        self._visible = region.visible
-        self._symbols: dict[str, Type | Symbol] = dict(region.visible.symbols)
-        declared = [each for each in nodes if isinstance(each, c_ast.Decl)]
-        self._symbols |= {each.name: region.visible.scope.resolve(each) for each in declared}
-        self._taken = {*self._symbols, *(name for each in nodes for name in names_in(each))}
-        self._taken |= {*region.visible.enumerators}
-        self.found = False
+        self.kept = KeptValues(region)
 
     def rewritten(self, node: c_ast.Node) -> c_ast.Node:
         """What becomes of the statement ``node``, which is in no loop."""
@@ -73,33 +63,21 @@ class _RunningValues:
         recurrence = _recurrence(node) if isinstance(node, c_ast.For) else None
         if recurrence is None:
             return node
-        kind = type_of(recurrence.target, self._symbols, self._visible)
-        first = first_test(node)
-        if first is None or not isinstance(kind, IntegerType | FloatingType) or kind.name == "_Bool":
+        kind, runs = self.kept.number_type(recurrence.target), first_test(node)
+        if runs is None or kind is None:
             return node
-        self.found = True
-        coord, name = node.coord, "running"
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-
-        def variable() -> c_ast.ID:
-            return c_ast.ID(name, coord)
-
+        coord, name = node.coord, self.kept.unused("running")
         counter = key(c_ast.ID(recurrence.counter))
         at_start = replaced(duplicate(recurrence.before), counter, recurrence.start)
-        begin = c_ast.Assignment("=", variable(), at_start, coord)
-        value = replaced(duplicate(recurrence.value), key(recurrence.before), variable())
-        loop = mapped(node, lambda each: each)
-        loop.stmt = c_ast.Compound(
+        value = replaced(duplicate(recurrence.value), key(recurrence.before), c_ast.ID(name, coord))
+        body = c_ast.Compound(
             [
-                c_ast.Assignment("=", variable(), value, coord),
-                c_ast.Assignment("=", recurrence.target, variable(), coord),
+                c_ast.Assignment("=", c_ast.ID(name, coord), value, coord),
+                c_ast.Assignment("=", recurrence.target, c_ast.ID(name, coord), coord),
             ],
             coord,
         )
-        declaration = c_ast.Decl(name, [], [], [], [], declarator(name, kind), number(0), None, coord)
-        return c_ast.Compound([declaration, c_ast.If(first, begin, None, coord), loop], coord)
+        return self.kept.around(node, body, (name, kind), (runs, at_start))
 
 
 def _recurrence(loop: c_ast.For) -> _Recurrence | None:
@@ -116,7 +94,7 @@ def _recurrence(loop: c_ast.For) -> _Recurrence | None:
         value = c_ast.BinaryOp(body.op[:-1], target, value, body.coord)
     if not isinstance(target, c_ast.ArrayRef) or not isinstance(value, c_ast.BinaryOp):
         return None
-    if step is None or step[0] != counter or any(map(_changes, (target, value))):
+    if step is None or step[0] != counter or any(map(has_side_effect, (target, value))):
         return None
     place = _place(target.subscript, counter)
     if place is None or counter in names_in(target.name):
@@ -141,11 +119,6 @@ def _terms(value: c_ast.Node, operator: str) -> Iterator[c_ast.Node]:
             yield from _terms(value.right, operator)
     else:
         yield value
-
-
-def _changes(node: c_ast.Node) -> bool:
-    """Whether ``node`` has effects, or calls functions, which may."""
-    return any(changed_operand(each) is not None or isinstance(each, c_ast.FuncCall) for each in walk(node))
 
 
 def _place(subscript: c_ast.Node, counter: str) -> int | None:
