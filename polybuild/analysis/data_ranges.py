@@ -18,15 +18,15 @@ from typing import Final
 from pycparser import c_ast
 
 from polybuild.c.conversions import limits
+from polybuild.c.intervals import Interval, combined, hull, negated, within
 from polybuild.c.literals import literal
 from polybuild.c.symbols import StorageClass, Symbol
-from polybuild.c.syntax_tree import changed_operand, key, names_in, walk
+from polybuild.c.syntax_tree import changed_operand, has_side_effect, key, names_in, walk
 from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.scop.model import Scop, Statement
 from polybuild.source.model import Region
 
-Interval = tuple[int, int]
 _Known = Mapping[object, Interval]
 """Of the expressions, by their keys, of which more is known than their types tell."""
 
@@ -69,7 +69,7 @@ class _DataRanges:
             return None
         found = known.get(key(node)) or self._computed(node, known)
         low, high = limits(kind)
-        return found if found is not None and low <= found[0] and found[1] <= high else (low, high)
+        return found if found is not None and within(found, (low, high)) else (low, high)
 
     def _computed(self, node: c_ast.Node, known: _Known) -> Interval | None:
         if isinstance(node, c_ast.Constant):
@@ -79,15 +79,15 @@ class _DataRanges:
             return self.of(node.expr, known)
         if isinstance(node, c_ast.UnaryOp) and node.op == "-":
             inner = self.of(node.expr, known)
-            return None if inner is None else (-inner[1], -inner[0])
+            return None if inner is None else negated(inner)
         if isinstance(node, c_ast.TernaryOp):
-            return _either(
+            return hull(
                 self.of(node.iftrue, self.where(node.cond, known, holds=True)),
                 self.of(node.iffalse, self.where(node.cond, known, holds=False)),
             )
         if isinstance(node, c_ast.BinaryOp):
             left, right = self.of(node.left, known), self.of(node.right, known)
-            return None if left is None or right is None else _combined(node.op, left, right)
+            return None if left is None or right is None else _after_operation(node.op, left, right)
         return None
 
     def where(self, condition: c_ast.Node, known: _Known, *, holds: bool) -> _Known:
@@ -137,7 +137,7 @@ class _DataRanges:
             taken = self.after(body.iftrue, self.where(body.cond, known, holds=True))
             left = self.where(body.cond, known, holds=False)
             left = left if body.iffalse is None else self.after(body.iffalse, left)
-            both = {name: _either(taken[name], left[name]) for name in taken.keys() & left.keys()}
+            both = {name: hull(taken[name], left[name]) for name in taken.keys() & left.keys()}
             return {name: each for name, each in both.items() if each is not None}
         value = None
         if isinstance(body, c_ast.Assignment) and body.op == "=" and self._is_own(body.lvalue):
@@ -146,8 +146,7 @@ class _DataRanges:
         kind = self._type(body.lvalue) if value is not None else None
         if value is None or kind is None:
             return known
-        low, high = limits(kind)
-        return {**known, key(body.lvalue): value} if low <= value[0] and value[1] <= high else known
+        return {**known, key(body.lvalue): value} if within(value, limits(kind)) else known
 
     def forgotten(self, body: c_ast.Node, known: _Known) -> _Known:
         """What is still ``known`` after ``body``, of which nothing else is."""
@@ -188,18 +187,8 @@ class _DataRanges:
         return kind if isinstance(kind, IntegerType) else None
 
 
-def _either(one: Interval | None, other: Interval | None) -> Interval | None:
-    return None if one is None or other is None else (min(one[0], other[0]), max(one[1], other[1]))
-
-
-def _combined(operator: str, left: Interval, right: Interval) -> Interval | None:
+def _after_operation(operator: str, left: Interval, right: Interval) -> Interval | None:
     """The range of an operation of C, without regard of overflow; None if it is not known."""
-    if operator in {"+", "-"}:
-        low, high = right if operator == "+" else (-right[1], -right[0])
-        return left[0] + low, left[1] + high
-    if operator == "*":
-        products = [one * other for one in left for other in right]
-        return min(products), max(products)
     if operator == "&":
         masks = [each[1] for each in (left, right) if each[0] >= 0]
         return (0, min(masks)) if masks else None
@@ -209,10 +198,8 @@ def _combined(operator: str, left: Interval, right: Interval) -> Interval | None
     if operator in {"/", ">>"} and right[0] == right[1] and left[0] >= 0:
         by = right[0] if operator == "/" else 1 << min(max(right[0], 0), 64)
         return (left[0] // by, left[1] // by) if by > 0 else None
-    return None
+    return combined(operator, left, right)
 
 
 def _is_pure(node: c_ast.Node) -> bool:
-    return not any(
-        changed_operand(each) is not None or isinstance(each, c_ast.FuncCall) for each in walk(node)
-    ) and bool(list(names_in(node)))
+    return not has_side_effect(node) and any(True for _ in names_in(node))

@@ -11,13 +11,14 @@ fits, by the types of its operands (bit-width analysis, M. Stephenson, J. Babb, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pycparser import c_ast
 
 from polybuild.c.basic_types import INT, SHORT
 from polybuild.c.conversions import limits
+from polybuild.c.intervals import Interval, combined, hull, negated, within
 from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import walk
 from polybuild.c.synthetic import declarator
@@ -26,7 +27,6 @@ from polybuild.scop.duplicates import with_arrays
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
 
 _TRUTH = {"<", "<=", ">", ">=", "==", "!=", "&&", "||"}
-_Range = tuple[int, int]
 
 
 def narrow_variables(scop: Scop) -> Scop:
@@ -73,14 +73,14 @@ def _narrowed(array: Array) -> Array:
 def _fits(scop: Scop, array: Array) -> bool:
     """Whether all that is assigned to ``array``, in loops, are sums and the like of narrow elements."""
     found = [_assigned(each, array) for each in scop.statements if _writes(each, array)]
-    return bool(found) and all(each is not None and _within(each, limits(SHORT)) for each in found)
+    return bool(found) and all(each is not None and within(each, limits(SHORT)) for each in found)
 
 
 def _writes(statement: Statement, array: Array) -> bool:
     return any(each.array is array and each.kind is not AccessKind.READ for each in statement.accesses)
 
 
-def _assigned(statement: Statement, array: Array) -> _Range | None:
+def _assigned(statement: Statement, array: Array) -> Interval | None:
     """The range of what ``statement`` assigns to ``array``, None if it is not known, or not worth it."""
     body = statement.body
     by_node = {id(each.node): each for each in statement.accesses}
@@ -95,20 +95,16 @@ def _assigned(statement: Statement, array: Array) -> _Range | None:
     return _range(body.rvalue, types)
 
 
-def _within(inner: _Range, outer: _Range) -> bool:
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
-
-
-def _range(node: c_ast.Node, types: Mapping[int, object]) -> _Range | None:
+def _range(node: c_ast.Node, types: Mapping[int, object]) -> Interval | None:
     """The range of ``node``, computed in ``int``; ``types`` are those of elements, by their nodes."""
     if id(node) in types:
         kind = types[id(node)]
         return limits(kind) if isinstance(kind, IntegerType) and kind.width <= SHORT.width else None
     found = _composed(node, types)
-    return found if found is not None and _within(found, limits(INT)) else None
+    return found if found is not None and within(found, limits(INT)) else None
 
 
-def _composed(node: c_ast.Node, types: Mapping[int, object]) -> _Range | None:
+def _composed(node: c_ast.Node, types: Mapping[int, object]) -> Interval | None:
     if isinstance(node, c_ast.Constant):
         value = integer_value(node.value) if node.type == "int" else None
         return None if value is None else (value, value)
@@ -118,11 +114,9 @@ def _composed(node: c_ast.Node, types: Mapping[int, object]) -> _Range | None:
             return (0, 1)
         if operand is None or node.op not in {"-", "+"}:
             return None
-        return operand if node.op == "+" else (-operand[1], -operand[0])
+        return operand if node.op == "+" else negated(operand)
     if isinstance(node, c_ast.TernaryOp):
-        sides = [_range(node.iftrue, types), _range(node.iffalse, types)]
-        known = [each for each in sides if each is not None]
-        return (min(a for a, _ in known), max(b for _, b in known)) if len(known) == len(sides) else None
+        return hull(_range(node.iftrue, types), _range(node.iffalse, types))
     if not isinstance(node, c_ast.BinaryOp):
         return None
     if node.op in _TRUTH:
@@ -131,21 +125,8 @@ def _composed(node: c_ast.Node, types: Mapping[int, object]) -> _Range | None:
     return _arithmetic(node.op, left, right) if left is not None and right is not None else None
 
 
-def _arithmetic(op: str, left: _Range, right: _Range) -> _Range | None:
-    if op == "+":
-        return (left[0] + right[0], left[1] + right[1])
-    if op == "-":
-        return (left[0] - right[1], left[1] - right[0])
-    if op == "*":
-        products = list(_products(left, right))
-        return (min(products), max(products))
+def _arithmetic(op: str, left: Interval, right: Interval) -> Interval | None:
     if op in {"&", "|", "^"} and left[0] >= 0 and right[0] >= 0:
         maximum = min(left[1], right[1]) if op == "&" else (1 << max(left[1], right[1]).bit_length()) - 1
         return (0, maximum)
-    return None
-
-
-def _products(left: _Range, right: _Range) -> Iterator[int]:
-    for one in left:
-        for other in right:
-            yield one * other
+    return combined(op, left, right)
