@@ -63,6 +63,15 @@ def has_side_effect(expression: c_ast.Node) -> bool:
     )
 
 
+def factors_of(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """What ``node`` is the product of, from the left to the right; ``node`` itself if it is none."""
+    if isinstance(node, c_ast.BinaryOp) and node.op == "*":
+        yield from factors_of(node.left)
+        yield from factors_of(node.right)
+    else:
+        yield node
+
+
 def mapped(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node]) -> c_ast.Node:
     """A copy of ``node`` whose children are what ``change`` makes of the original ones."""
     kind: Any = type(node)  # of which mypy does not know that it is hashable

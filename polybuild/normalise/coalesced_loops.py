@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pycparser import c_ast
 
 from polybuild.c.symbols import Symbol
-from polybuild.c.syntax_tree import duplicate, key, mapped, walk
+from polybuild.c.syntax_tree import duplicate, factors_of, key, mapped, walk
 from polybuild.c.synthetic import NEVER, declarator, number
 from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
@@ -59,16 +59,8 @@ def _factors_of_bound(loop: c_ast.For) -> list[c_ast.Node]:
     if name is None or not up or not isinstance(cond, c_ast.BinaryOp) or cond.op != "<":
         return []
     counts = isinstance(cond.left, c_ast.ID) and cond.left.name == name
-    factors = list(_factors(cond.right)) if counts else []
+    factors = list(factors_of(cond.right)) if counts else []
     return factors if 1 < len(factors) <= COALESCED_DIMENSIONS else []
-
-
-def _factors(node: c_ast.Node) -> Iterator[c_ast.Node]:
-    if isinstance(node, c_ast.BinaryOp) and node.op == "*":
-        yield from _factors(node.left)
-        yield from _factors(node.right)
-    else:
-        yield node
 
 
 class _DimensionSplitter:
@@ -180,7 +172,7 @@ class _Digits:
         if not isinstance(node, c_ast.BinaryOp) or node.op not in {"/", "%"}:
             return None
         left = self.range_of(node.left)
-        divisor = sorted(str(key(each)) for each in _factors(node.right))
+        divisor = sorted(str(key(each)) for each in factors_of(node.right))
         if left is None:
             return None
         first, last = left

@@ -24,7 +24,7 @@ from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import decayed
 from polybuild.c.declarations import size_of
 from polybuild.c.literals import integer_value
-from polybuild.c.syntax_tree import duplicate, has_side_effect, key, mapped, walk
+from polybuild.c.syntax_tree import duplicate, factors_of, has_side_effect, key, mapped, walk
 from polybuild.c.synthetic import declarator, number
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
@@ -119,7 +119,7 @@ class _Loops:
         """
         factors: list[c_ast.Node] = []
         sizes = []
-        for each in _factors(size):
+        for each in factors_of(size):
             measured = self._measured(each)
             if measured is None:
                 factors.append(each)
@@ -129,7 +129,7 @@ class _Loops:
         if [each.element for each in sizes] != [shape.element]:
             if size_of(shape.element, self._region.visible.scope) != 1:
                 return None
-            factors = _factors(size)
+            factors = list(factors_of(size))
         for extent in shape.extents:
             place = next((at for at, each in enumerate(factors) if key(each) == key(extent)), None)
             if place is None:
@@ -173,13 +173,6 @@ def _shape(kind: types.Type) -> _Elements | None:
     if not isinstance(kind, types.IntegerType | types.FloatingType):
         return None
     return _Elements(kind, tuple(extents))
-
-
-def _factors(node: c_ast.Node) -> list[c_ast.Node]:
-    """What ``node`` is the product of."""
-    if isinstance(node, c_ast.BinaryOp) and node.op == "*":
-        return [*_factors(node.left), *_factors(node.right)]
-    return [node]
 
 
 def _product(factors: Sequence[c_ast.Node]) -> c_ast.Node:

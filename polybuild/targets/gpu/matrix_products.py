@@ -11,12 +11,13 @@ fused, or there are no such kernels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.syntax_tree import factors_of
 from polybuild.c.types import FloatingType
 from polybuild.poly.relations import sets_of
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
@@ -91,7 +92,7 @@ def _factors(statement: Statement) -> list[c_ast.Node] | None:
     body = statement.body
     if not isinstance(body, c_ast.Assignment) or body.op not in {"+=", "-="}:
         return None
-    found = list(_flattened(body.rvalue))
+    found = list(factors_of(body.rvalue))
     kinds = {id(each.node): each for each in statement.accesses}
     written = kinds.get(id(body.lvalue))
     if written is None or not _is_double(written):
@@ -107,14 +108,6 @@ def _factors(statement: Statement) -> list[c_ast.Node] | None:
         elif not (isinstance(each, c_ast.Constant) and each.type in {"double", "float"}):
             return None
     return found
-
-
-def _flattened(node: c_ast.Node) -> Iterator[c_ast.Node]:
-    if isinstance(node, c_ast.BinaryOp) and node.op == "*":
-        yield from _flattened(node.left)
-        yield from _flattened(node.right)
-    else:
-        yield node
 
 
 def _is_double(access: Access) -> bool:
