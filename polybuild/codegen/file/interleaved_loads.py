@@ -33,10 +33,10 @@ class InterleavedLoad:
     @property
     def _windows(self) -> list[int]:
         """Where the vectors that are loaded begin, in elements from the first one of all."""
-        lanes, first = self.type.lanes, 0
+        lanes = self.type.lanes
         last = (lanes - 1) * self.step if self.place is None else lanes * self.step - 1
         count = -(-(last + 1) // lanes)
-        return [min(first + window * lanes, last + 1 - lanes) for window in range(count)]
+        return [min(window * lanes, last + 1 - lanes) for window in range(count)]
 
     def definition(self) -> str:
         """The function in C."""
