@@ -120,7 +120,8 @@ def test_sums_of_clauses_are_shared(tmp_path, marked):
 @pytest.mark.parametrize("options", [{"openmp": "keep"}, {"openmp": "use", "allow_reassociation": False}])
 def test_without_leave_they_stay_in_order(tmp_path, options):
     found = _compiled(tmp_path, FREE, marked=True, **options)
-    assert {name for name, loops in found.items() if loops} <= {"nest", "while"}  # beside the sum
+    # beside the sum; and a maximum that is kept by a comparison is the same in every order
+    assert {name for name, loops in found.items() if loops} <= {"nest", "while", "maximum"}
     assert _printed(tmp_path, "out.c") == _printed(tmp_path, "in.c")
 
 

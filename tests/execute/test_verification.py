@@ -24,7 +24,7 @@ static void step(int n) {
   for (int i = 1; i < n - 1; i++)
     b[i] = 0.25 * (a[i - 1] + a[i + 1]);
   for (int i = 1; i < n - 1; i++)
-    a[i] = b[i] + a[i - 1];
+    a[i] = b[i] + a[i - 1] / 2;
 #pragma endscop
 }
 int main(void) {
@@ -157,7 +157,7 @@ def test_the_exit_code_is_the_users(tmp_path):
 
 def test_the_line_is_that_of_the_last_write(tmp_path):
     """Of an array with two writers the one is named that wrote the element."""
-    text = STENCIL.replace("a[i] = b[i] + a[i - 1]", "b[i % 8 + 2] = i")
+    text = STENCIL.replace("a[i] = b[i] + a[i - 1] / 2", "b[i % 8 + 2] = i")
     built = program(tmp_path / "in.c", text)
     assert run(built, VERIFY="1", VERIFY_EXIT="9").returncode == 0
     wrong = (tmp_path / "out.c").read_text()

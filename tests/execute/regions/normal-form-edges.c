@@ -98,7 +98,7 @@ for (int i = 0; i < n; i++) {
 #pragma endscop
 b[0] = (int)(k >> 1);
 
-//# quadratic: serial
+//# quadratic: parallel
 int k = 0;
 #pragma scop
 for (int i = 0; i < n; i++) {
