@@ -19,20 +19,22 @@ Sizes = tuple[Form, ...]
 _BORDERS = (0, 1, 2, -1, -2, 4, 3, -3, -4)
 
 
-def parametric_sizes(polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
-    """Sizes with parameters in them to try, likely ones first, each once."""
+def parametric_sizes(polynomials: Sequence[Polynomial]) -> Iterator[Iterator[Sizes]]:
+    """Sizes with parameters in them to try, each once: likelier kinds first, and of each kind likely ones."""
     seen: set[Sizes] = set()
     expanded = [each.expanded() for each in polynomials]
-    for guess in itertools.chain(
-        _orders(_size_keys(polynomials)),
-        _orders(_size_keys(expanded)),
-        _with_borders(expanded),
-        _parts(polynomials),
-        _parts(expanded),
-    ):
-        if guess and len(guess) < GUESSED_DIMENSIONS and guess not in seen:
-            seen.add(guess)
-            yield guess
+
+    def new(guesses: Iterator[Sizes]) -> Iterator[Sizes]:
+        for guess in guesses:
+            if guess and len(guess) < GUESSED_DIMENSIONS and guess not in seen:
+                seen.add(guess)
+                yield guess
+
+    yield new(_orders(_size_keys(polynomials)))
+    yield new(_orders(_size_keys(expanded)))
+    yield new(_with_borders(expanded))
+    yield new(_parts(polynomials))
+    yield new(_parts(expanded))
 
 
 def _size_keys(polynomials: Iterable[Polynomial]) -> set[Key]:

@@ -72,22 +72,40 @@ def find_view(
     start at 1.
     """
     best: View | None = None
-    polynomials = [access.polynomial for access in accesses]
-    for guess in itertools.islice(parametric_sizes(polynomials), GUESSED_SHAPES):
-        functions = [_divide_all(access.polynomial, guess, atoms) for access in accesses]
-        if any(each is None for each in functions):
-            continue
-        exact = [each for each in functions if each is not None]
-        for sizes, subscripts in _scaled(guess, exact):
-            plain = View(sizes, (0,) * len(sizes), tuple(subscripts))
-            view = _judge(plain, accesses, atoms, context, best)
-            if view is not None and view.unproven and movable and _starts_at_one(plain, accesses):
-                moved = _judge(_at_one(plain), accesses, atoms, context, best)
-                view = min((each for each in (view, moved) if each is not None), key=lambda one: one.rank)
-            if view is not None and (best is None or view.rank < best.rank):
-                best = view
-        if best is not None and not any(best.rank[:3]):
-            break
+    left = GUESSED_SHAPES
+    for guesses in parametric_sizes([access.polynomial for access in accesses]):
+        for guess in itertools.islice(guesses, left):
+            left -= 1
+            best = _better(guess, accesses, atoms, context, best, movable=movable)
+            if best is not None and not any(best.rank[:3]):
+                return best
+        if best is not None and not any(best.rank[:2]):
+            break  # sizes that are written there are likelier than others that need as many conditions
+    return best
+
+
+def _better(
+    guess: Sizes,
+    accesses: Sequence[FlatAccess],
+    atoms: Atoms,
+    context: isl.Set,
+    best: View | None,
+    *,
+    movable: bool,
+) -> View | None:
+    """The best view with the sizes of ``guess`` if it is better than ``best``, else that."""
+    functions = [_divide_all(access.polynomial, guess, atoms) for access in accesses]
+    exact = [each for each in functions if each is not None]
+    if len(exact) < len(functions):
+        return best
+    for sizes, subscripts in _scaled(guess, exact):
+        plain = View(sizes, (0,) * len(sizes), tuple(subscripts))
+        view = _judge(plain, accesses, atoms, context, best)
+        if view is not None and view.unproven and movable and _starts_at_one(plain, accesses):
+            moved = _judge(_at_one(plain), accesses, atoms, context, best)
+            view = min((each for each in (view, moved) if each is not None), key=lambda one: one.rank)
+        if view is not None and (best is None or view.rank < best.rank):
+            best = view
     return best
 
 

@@ -29,7 +29,8 @@ def _nest(*sizes: str) -> Polynomial:
 
 def _with_borders(polynomials: Sequence[Polynomial]) -> list[tuple[Form, ...]]:
     """The guesses that are the program's own sizes plus constants."""
-    return [each for each in parametric_sizes(polynomials) if any(size.constant for size in each)]
+    guesses = itertools.chain.from_iterable(parametric_sizes(polynomials))
+    return [each for each in guesses if any(size.constant for size in each)]
 
 
 def test_smaller_constants_come_first() -> None:
@@ -58,5 +59,6 @@ def test_guesses_that_nobody_takes_cost_nothing(
         return divide(polynomial, size)
 
     monkeypatch.setattr(Polynomial, "divide", counted)
-    list(itertools.islice(parametric_sizes([_nest(*sizes)]), 2 * GUESSED_SHAPES))
+    guesses = itertools.chain.from_iterable(parametric_sizes([_nest(*sizes)]))
+    list(itertools.islice(guesses, 2 * GUESSED_SHAPES))
     assert divisions < 100 * GUESSED_SHAPES

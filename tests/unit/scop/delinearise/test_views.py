@@ -188,6 +188,15 @@ CASES = {
         ["A[i,3*j+k]"],
         "",
     ),
+    "a size as written that needs a condition, as any other": (
+        """for (int i = first; i <= last; i++) for (int j = left - 2; j <= right + 2; j++)
+             A[(width+5)*(i-(first-2)) + j - (left-2)] = B[(width+4)*(i-(first-2)) + j - (left-2)];""",
+        "int first, int last, int left, int right, int width, float *A, float *B",
+        "",
+        {"A": "width+5", "B": "width+4"},
+        ["B[i-first+2,j-left+2]", "A[i-first+2,j-left+2]"],
+        "right < width + left",
+    ),
     "index in a variable": (
         f"{SQUARE} {{ int k = i*m + j; A[k] = A[k+1]; }}",
         "int n, int m, float *A",
