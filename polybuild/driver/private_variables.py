@@ -15,6 +15,7 @@ from polybuild.analysis.reductions import find_reductions
 from polybuild.context import CompileContext
 from polybuild.effort import PRIVATE_EXPANSION_OPERATIONS, PRIVATE_MODEL_OPERATIONS
 from polybuild.poly.budget import found_within
+from polybuild.poly.spaces import dimensionality
 from polybuild.rerolling.reroll import reroll
 from polybuild.scop.determined_counters import project_determined_counters
 from polybuild.scop.model import AccessKind, Scop
@@ -217,6 +218,6 @@ def _gains(scop: Scop, mapped: Mapped, *, reassociated: bool) -> bool:
     }
     before = {each.name: each.accesses for each in scop.statements}  # without blocks, others may be joined
     moved = [each for each in changed.statements if each.accesses != before.get(each.name)]
-    deepest = max((len(each.iterators) for each in moved), default=0)
-    updates = {each.name for each in moved if len(each.iterators) == deepest}
+    deepest = max((dimensionality(each.domain) for each in moved), default=0)
+    updates = {each.name for each in moved if dimensionality(each.domain) == deepest}
     return updates <= (tiled if reassociated else tiled | vectors | mapping.lane_statements())

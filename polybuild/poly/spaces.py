@@ -84,3 +84,12 @@ def extent(instances: isl.Set, position: int) -> int | None:
     line = same.drop_constraints_involving_dims(_dim.out, position, 1)
     distance = line.intersect_domain(instances).intersect_range(instances).deltas().dim_max_val(position)
     return 1 + distance.to_python() if distance.is_int() else None
+
+
+def dimensionality(points: isl.Set) -> int:
+    """In how many directions ``points`` extend: their dimensions but for those that the others determine."""
+    count = points.dim(isl.dim_type.set)
+    equalities = points.affine_hull().remove_divs().get_constraints()
+    return count - sum(
+        each.is_equality() and each.involves_dims(isl.dim_type.set, 0, count) for each in equalities
+    )

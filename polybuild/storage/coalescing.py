@@ -16,7 +16,7 @@ argued but checked: after the change every read must see the value of the same i
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -25,12 +25,12 @@ from pycparser import c_ast
 
 from polybuild.analysis.dependences import accesses_of, flow_dependences, may_be_private
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.effort import COALESCING_OPERATIONS, SMALL_VALUES
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import largest
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.storage.destinations import destinations, split_by_destination
 from polybuild.storage.webs import Web, may_outlast_loops, webs_of
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -89,58 +89,32 @@ def _count(trips: isl.PwAff) -> float:
 
 
 def _coalesced(scop: Scop, web: Web) -> Scop:
-    """``scop`` with the values of ``web`` in elements of an array; itself if there is none that suits."""
-    for array, elements in _targets(scop, web):
+    """``scop`` with the values of ``web`` in elements of arrays; itself if there are none that suit."""
+    return _in_one_array(scop, web) or _in_several_arrays(scop, web) or scop
+
+
+def _in_one_array(scop: Scop, web: Web) -> Scop | None:
+    """``scop`` with the values of ``web`` in elements of one array."""
+    for array, elements in destinations(scop, web):
         changed = _in_elements(scop, web, array, elements)
         if _same_values(scop, changed, web.array, array):
             return changed
-    return scop
+    return None
 
 
-def _targets(scop: Scop, web: Web) -> Iterator[tuple[Array, isl.Map]]:
-    """Arrays that values of ``web`` end up in, and which element each cell could be: ``{ cell -> a[x] }``."""
-    written = _written_cells(scop, web)
-    for statement in scop.statements:
-        if statement.name not in web.readers or statement.dynamic:
-            continue
-        uses = [
-            each for each in statement.accesses if each.kind is AccessKind.READ and web.has(statement, each)
-        ]
-        results = [each for each in statement.accesses if each.kind is not AccessKind.READ]
-        if len(results) != 1 or results[0].array.name == web.array.name:
-            continue
-        (result,) = results
-        if not _may_hold(statement, result, web):
-            continue
-        for use in uses:
-            elements = web.cells(use).reverse().apply_range(result.relation).coalesce()
-            elements = elements.intersect_params(scop.context)
-            if elements.is_single_valued() and written.is_subset(elements.domain()):
-                yield result.array, elements
-
-
-def _may_hold(statement: Statement, result: Access, web: Web) -> bool:
-    """Whether what ``statement`` writes for certain has the type of the values of ``web``."""
-    return (
-        result.exact
-        and result.kind is AccessKind.WRITE
-        and result.array.element == web.array.element
-        and bool(result.array.extents)
-        and always_evaluates(statement.body, result.node)
-    )
-
-
-def _written_cells(scop: Scop, web: Web) -> isl.Set:
-    cells = [
-        web.cells(access).range()
-        for statement in scop.statements
-        for access in statement.accesses
-        if access.kind is not AccessKind.READ and web.has(statement, access)
-    ]
-    union = cells[0]
-    for each in cells[1:]:
-        union = union.union(each)
-    return union.intersect_params(scop.context)
+def _in_several_arrays(scop: Scop, web: Web) -> Scop | None:
+    """``scop`` with the values of ``web`` in elements of the arrays that each of them ends up in."""
+    changed = split_by_destination(scop, web)
+    if changed is None:
+        return None
+    others = {(each.readers, each.writers) for each in webs_of(scop, web.array)}
+    for each in webs_of(changed, web.array):
+        if (each.readers, each.writers) not in others:
+            moved = _in_one_array(changed, each)
+            if moved is None:
+                return None
+            changed = moved
+    return changed
 
 
 def _in_elements(scop: Scop, web: Web, array: Array, elements: isl.Map) -> Scop:

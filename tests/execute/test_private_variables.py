@@ -88,6 +88,15 @@ IN_ELEMENTS = {
         for (int k = 0; k < j; k++) C[i][j] -= C[i][k] * C[k][j]; C[i][j] = C[i][j] / C[j][j]; }
         for (int k = 0; k < i; k++) { real w = -C[i][k]; for (int j = i; j < n; j++) C[i][j] += w * C[k][j]; }
         }""",
+    "factorisation of a symmetric matrix": """for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) {
+        real w = A[i][j] + (i == j) * 1000;
+        for (int k = 0; k < j; k++) w -= C[i][k] * C[j][k];
+        if (i == j) C[i][i] = (real)sqrt((double)w); else C[i][j] = w / C[j][j]; }""",
+    "factorisation with its diagonal apart": """for (int i = 0; i < n; i++) for (int j = i; j < n; j++) {
+        real w = A[j][i] + (i == j) * 1000;
+        for (int k = 0; k < i; k++) w -= C[i][k] * C[j][k];
+        if (i == j) D[0][i] = (real)sqrt((double)w); else C[j][i] = w / D[0][i]; }""",
+    "two arrays": f"{LOOPS} {{ real s = 0; {SUM} if (2 * j < n) C[i][j] = s; else D[i][j] = 2 * s; }}",
     "blocks": """for (int ii = 0; ii < n; ii += 32) for (int kk = 0; kk < n; kk += 48)
         for (int i = ii; i < min(ii + 32, n); i++) for (int j = 0; j < n; j++) { real s = C[i][j];
         for (int k = kk; k < min(kk + 48, n); k++) s += A[i][k] * B[k][j]; C[i][j] = s; }""",
@@ -257,6 +266,11 @@ OTHERS = {
         for (int k = 0; k < n; k++) s += C[i][k] * B[k][j]; C[i][j] = s; }""",
     "sometimes": f"{LOOPS} {{ real s = 0; {SUM} if (A[i][j] > 0) C[i][j] = s; }}",
     "half of them": f"{LOOPS} {{ real s = 0; {SUM} if (j >= i) C[i][j] = s; }}",
+    "both at times": f"""{LOOPS} {{ real s = 0; {SUM}
+        if (j <= i) C[i][j] = s; if (j >= i) D[i][j] = s; }}""",
+    "read beside": """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { real s = 0;
+        for (int k = 0; k < n; k++) s += A[i][k] * D[k][j];
+        if (j < i) C[i][j] = s; else D[i][j] = s; }""",
     "one element": f"{LOOPS} {{ real s = 0; {SUM} C[0][0] = s; D[i][j] = C[0][0]; }}",
     "shifted": f"""for (int i = 1; i < n; i++) for (int j = 1; j < n; j++) {{ real s = 0; {SUM}
         C[i - 1][j - 1] = s; D[i][j] = s + C[i][j]; }}""",

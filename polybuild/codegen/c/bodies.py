@@ -16,6 +16,7 @@ from polybuild.scop.model import Array
 Sizes = Sequence[Callable[[], str]]
 """The inner extents of a view, as operands of a product: printed only where they are written."""
 
+_OF_EQUALS = {"==": "1", "<=": "1", ">=": "1", "!=": "0", "<": "0", ">": "0"}  # what comparisons give
 _INDENT = "  "
 _STATEMENTS = (c_ast.Compound, c_ast.For, c_ast.If, c_ast.While, c_ast.DoWhile, c_ast.Switch)
 
@@ -80,6 +81,8 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
 
     def visit_BinaryOp(self, node: c_ast.BinaryOp) -> str:  # noqa: N802 - pycparser's naming
         """An operation; only arithmetic goes without parentheses that compilers would ask for."""
+        if node.op in _OF_EQUALS and self._is_one_counter(node):
+            return _OF_EQUALS[node.op]  # gcc warns of a value that is compared with itself
         if id(node) in self._branch_free:
             return f"{self._truth(node.left)} {node.op[0]} {self._truth(node.right)}"
         self.reduce_parentheses: bool
@@ -89,6 +92,12 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
             return str(super().visit_BinaryOp(node))
         finally:
             self.reduce_parentheses = saved
+
+    def _is_one_counter(self, node: c_ast.BinaryOp) -> bool:
+        """Whether both operands are loop counters that are the same here."""
+        sides = [each.name for each in (node.left, node.right) if isinstance(each, c_ast.ID)]
+        texts = {self._iterator(each) for each in sides if each not in self._hidden}
+        return len(sides) == 2 and len(texts) == 1 and None not in texts
 
     def _truth(self, node: c_ast.Node) -> str:
         """0 or 1: whether ``node`` is not 0."""

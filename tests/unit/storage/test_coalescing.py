@@ -101,3 +101,35 @@ def test_few_iterations_are_left_to_the_compiler(model):
     inside = "double s = 0; for (int k = 0; k < 9; k++) s += a[i][k]; c[i][j] = s;"
     before, after = coalesced(model, nest(inside))
     assert after is before
+
+
+def test_one_array_may_be_reached_by_several_statements(model):
+    body = nest(f"double s = 0; {SUM} if (i == j) c[i][i] = 2 * s; else c[i][j] = s;")
+    _, after = coalesced(model, body)
+    assert "s" not in names(after)
+    assert len(after.statements) == 3  # the value beside the diagonal is where it goes
+
+
+def test_values_for_two_arrays_are_made_by_two_statements(model):
+    body = nest(f"double s = 1; {SUM} if (j < i) c[i][j] = s; else b2[i][j] = s;")
+    found = model(body, PARAMETERS + ", double b2[restrict n][n]")
+    after = coalesce_private(found.scop, found.live)
+    assert "s" not in names(after)
+    updates = [each for each in after.statements if len(each.iterators) == 3]
+    assert len(updates) == 2
+    assert updates[0].domain.set_tuple_name("").is_disjoint(updates[1].domain.set_tuple_name(""))
+    assert {each.accesses[-1].array.name for each in updates} == {"c", "b2"}
+    check_schedule(after.schedule, compute_dependences(after, frozenset()), after.domain)
+
+
+@pytest.mark.parametrize(
+    "uses",
+    [
+        "if (j <= i) c[i][j] = s; if (j >= i) b2[i][j] = s;",  # both on the diagonal
+        "if (j < i) c[i][j] = s; else b2[i][j] += s;",  # what was there is needed
+        "if (j < i) c[i][j] = s;",  # some end up nowhere
+    ],
+)
+def test_values_that_two_arrays_cannot_hold_stay(model, uses):
+    found = model(nest(f"double s = 0; {SUM} {uses}"), PARAMETERS + ", double b2[restrict n][n]")
+    assert coalesce_private(found.scop, found.live) is found.scop

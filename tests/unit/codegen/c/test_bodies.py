@@ -50,6 +50,12 @@ def test_counters_are_replaced_members_are_not():
     assert printed("a[i] = s.i + p->i + i * 2;", i="(int)c0") == "a[(int)c0] = s.i + p->i + (int)c0 * 2;"
 
 
+def test_a_counter_is_not_compared_with_itself():
+    assert printed("a = (i == j) + (i < j) + (i != k);", i="c0", j="c0", k="c1") == "a = 1 + 0 + (c0 != c1);"
+    assert "a = i == c0;" in printed("{ int i = 3; a = i == j; }", i="c0", j="c0")
+    assert printed("a = b == b;") == "a = b == b;"
+
+
 def test_names_of_inner_blocks_are_no_counters():
     text = printed("{ a = i; { int i = 3; b = i; } c = i; for (int i = 0; i < 2; i++) d = i; e = i; }", i="X")
     flat = " ".join(text.split())
