@@ -95,9 +95,12 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
 
     def _is_one_counter(self, node: c_ast.BinaryOp) -> bool:
         """Whether both operands are loop counters that are the same here."""
-        sides = [each.name for each in (node.left, node.right) if isinstance(each, c_ast.ID)]
-        texts = {self._iterator(each) for each in sides if each not in self._hidden}
-        return len(sides) == 2 and len(texts) == 1 and None not in texts
+        texts = [
+            self._iterator(each.name)
+            for each in (node.left, node.right)
+            if isinstance(each, c_ast.ID) and each.name not in self._hidden
+        ]
+        return len(texts) == 2 and texts[0] is not None and texts[0] == texts[1]
 
     def _truth(self, node: c_ast.Node) -> str:
         """0 or 1: whether ``node`` is not 0."""
