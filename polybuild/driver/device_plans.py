@@ -119,13 +119,6 @@ def _with_fewer_launches(
 
 def _check_supported(scop: Scop, target: Target) -> None:
     """Refuse what a device has no place for. Raises Unsupported."""
-    if scop.exits is not None:
-        raise Unsupported(
-            "device",
-            "its loops may be left early, which a device cannot",
-            scop.exits.statements[0].location,
-            "look for such cases in a loop of their own before the region",
-        )
     assert target.language is not None  # noqa: S101 - every device has one
     for array in scop.arrays:
         if array.element == BOOL and target.language.types.of(BOOL) is None:

@@ -74,11 +74,15 @@ def _used_arrays(draft: RegionDraft) -> list[Array]:
 
 
 def _locals(draft: RegionDraft, body: c_ast.Node) -> list[tuple[c_ast.Node, Array]]:
-    """The names in ``body`` that are variables of the region, declared outside of ``body``."""
+    """The names in ``body`` that are variables of the region, declared outside of ``body``.
+
+    Its own may be known from before, when what it is part of was read as loops.
+    """
+    own = [draft.names.variables.get(node) for node in walk(body) if isinstance(node, c_ast.Decl)]
     found = []
     for node in walk(body):
         variable = draft.names.variables.get(node) if isinstance(node, c_ast.ID) else None
-        if variable is not None and variable.local:
+        if variable is not None and variable.local and variable not in own:
             array = draft.arrays.find(variable)
             if array is not None:
                 found.append((node, array))

@@ -97,7 +97,9 @@ def main() -> int:
                 if arguments.ranks:
                     run = functools.partial(run_batch_on_ranks, device=arguments.device)
                 elif arguments.device:
-                    run = functools.partial(run_device_batch, device=arguments.device)
+                    run = functools.partial(
+                        run_device_batch, device=arguments.device, stream=arguments.programs
+                    )
                 job = pool.submit(run, batch, arguments.seed, first, size, ways=arguments.ways)
                 waiting[job] = first
         for done in concurrent.futures.as_completed(waiting):
@@ -127,9 +129,18 @@ def run_batch_on_ranks(
     return outcome
 
 
-def run_device_batch(folder: Path, seed: int, first: int, size: int, *, ways: int, device: str) -> Outcome:
+def run_device_batch(
+    folder: Path,
+    seed: int,
+    first: int,
+    size: int,
+    *,
+    ways: int,
+    device: str,
+    stream: str = "generate",
+) -> Outcome:
     """The same on a device of this machine, or the emulated one of CUDA."""
-    programs = [generate(seed, first + index) for index in range(size)]
+    programs = [STREAMS[stream](seed, first + index) for index in range(size)]
     rng = random.Random(f"{seed}:{first}:{device}")  # noqa: S311 -- wants to be repeatable
     settings = [{"backend": device, **each} for each in rng.sample(devices.SETTINGS, ways)]
     outcome = Harness(folder, run_seconds=120, tool_seconds=120).check(

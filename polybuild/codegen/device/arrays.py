@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pycparser import c_ast
+
+from polybuild.c.syntax_tree import walk
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.bodies import c_text
 from polybuild.codegen.c.buffers import NamedBuffer
+from polybuild.codegen.device.bodies import own_name
 from polybuild.codegen.file.names import fresh
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.targets.languages import KernelLanguage
@@ -37,8 +41,10 @@ def device_arrays(
     Each thread has a copy of the ``private`` ones, and of the ``buffers`` that stand for others.
     """
     names = {each.name: each.name for each in buffers}
+    bodies = [node for each in scop.statements for node in walk(each.body)]
+    reserved = language.reserved | {own_name(each.name) for each in bodies if isinstance(each, c_ast.Decl)}
     for array in scop.arrays:
-        names[array.name] = fresh(array.name, language.reserved.union(names.values()))
+        names[array.name] = fresh(array.name, reserved.union(names.values()))
     written = {
         access.array.name
         for statement in scop.statements

@@ -36,6 +36,11 @@ _INFINITE = {"inf": "1.0", "huge_val": "1.0", "inff": "1.0f", "huge_valf": "1.0f
 Element = Callable[[Array, Sequence[Operand]], str]
 
 
+def own_name(name: str) -> str:
+    """What a variable ``name`` that a body declares for itself is called in kernels: as nothing else is."""
+    return f"own_{name}"
+
+
 class CallableFunctions(Protocol):
     """The user's functions that kernels may call."""
 
@@ -118,8 +123,10 @@ class KernelBodyPrinter(BodyPrinter):
 
     def visit_ID(self, node: c_ast.ID) -> str:  # noqa: N802 - pycparser's naming
         """A counter, an enumeration constant, or a variable that the statement declares itself."""
+        if node.name in self._hidden:
+            return own_name(node.name)
         text = super().visit_ID(node)
-        if text != node.name or node.name in self._hidden or self._iterator(node.name) is not None:
+        if text != node.name or self._iterator(node.name) is not None:
             return text
         if node.name in self._region.visible.enumerators:
             return str(self._region.visible.enumerators[node.name])
@@ -209,7 +216,7 @@ class KernelBodyPrinter(BodyPrinter):
             raise _refusal(node, "this declaration")
         self._hidden |= {node.name}
         initial = f" = {self._visit_expr(node.init)}" if node.init is not None else ""
-        return f"{self._type(kind)} {node.name}{extents}{initial}"
+        return f"{self._type(kind)} {own_name(node.name)}{extents}{initial}"
 
     def visit_Constant(self, node: c_ast.Constant) -> str:  # noqa: N802
         """A number; what is ``long long`` on the host is as long on the device."""

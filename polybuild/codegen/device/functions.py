@@ -13,7 +13,7 @@ from pycparser import c_ast
 from polybuild.c.syntax_tree import location
 from polybuild.c.types import Type
 from polybuild.codegen.c.expressions import Operand
-from polybuild.codegen.device.bodies import BodyTexts, KernelBodyPrinter
+from polybuild.codegen.device.bodies import BodyTexts, KernelBodyPrinter, own_name
 from polybuild.diagnostics import Unsupported
 from polybuild.scop.model import Array
 from polybuild.source.model import Callee, Region
@@ -44,7 +44,7 @@ class DeviceFunctions:
     def _text(self, name: str, callee: Callee, body: Region, node: c_ast.Node) -> str:
         result = self._type(body.visible.scope.resolve(body.function.decl.type.type), callee, node)
         parameters = [
-            f"{self._type(body.visible.scope.resolve(each.type), callee, node)} {each.name}"
+            f"{self._type(body.visible.scope.resolve(each.type), callee, node)} {own_name(str(each.name))}"
             for each in callee.parameters
         ]
         own = frozenset(str(each.name) for each in callee.parameters)

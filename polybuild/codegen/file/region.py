@@ -109,11 +109,15 @@ class RunTimeChecks:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Lines that look at data where all conditions so far hold, and the conditions on what they saw."""
+    """Lines that look at data where all conditions so far hold, and the conditions on what they saw.
+
+    They may look for early exits of the original loops, by which control ``leaves`` the region.
+    """
 
     declarations: tuple[str, ...]
     lines: tuple[str, ...]
     conditions: tuple[Condition, ...]
+    leaves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +409,8 @@ def _looking_for_exits(tests: ExitTests | None, text: InspectorText) -> tuple[St
     condition = Condition(
         f"!{flag}", reason, "the original loops run where one is left", line, "a loop was left early"
     )
-    return (Stage((f"int {flag} = 1;",), tuple(write_exit_tests(tests, flag, text)), (condition,)),)
+    lines = tuple(write_exit_tests(tests, flag, text))
+    return (Stage((f"int {flag} = 1;",), lines, (condition,), leaves=True),)
 
 
 def _check(ast: GeneratedAst, scop: Scop, scopes: Scopes) -> None:

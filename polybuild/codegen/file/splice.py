@@ -7,6 +7,7 @@ debuggers in the user's file everywhere; the file's own line ends are used.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from polybuild.codegen.c.conditions import Condition
 from polybuild.codegen.c.layout import (
@@ -117,14 +118,16 @@ class _Versions:
 
     Where a device may, ``worthwhile`` is what the new loops ask besides. Loops that begin kernels themselves
     are those of the region's ``static`` object. The new loops are nested ``deeper`` than the original ones.
+    Where control ``leaves`` the region, both tell of the end of a run on the host themselves.
     """
 
     loops: tuple[str, ...]
-    original: tuple[UserText, ...]
+    original: tuple[UserText | str, ...]
     device: DeviceText | None
     worthwhile: tuple[Condition, ...]
     static: str = ""
     deeper: int = 0
+    leaves: bool = False
 
 
 def _deeper(replacement: Replacement) -> int:
@@ -149,6 +152,9 @@ def _replaced(replacement: Replacement, text: str, *, distributes: bool) -> str:
     )
     lead = "" if _starts_line(text, region.span.start) else "\n"
     begin, end = _host_calls(generated)
+    if any(each.leaves for each in generated.stages) and not generated.verification:
+        static = generated.host or (generated.device.name if generated.device else "")
+        versions, end = _ending(versions, static), [] if generated.host else end
     if distributes and not ranks.takes_its_part(generated.decision, generated.stages, generated.device):
         begin = [f"  {ranks.COLLECT}", *begin]
     report = replacement.report
@@ -242,6 +248,14 @@ def _on_host(condition: str, versions: _Versions) -> list[str]:
     ]
 
 
+def _ending(versions: _Versions, static: str) -> _Versions:
+    """``versions`` whose loops may leave before the end of a run on the host, which they tell themselves."""
+    if not static or versions.static:
+        return versions
+    told = f"    polybuild_host_end(&{static});"
+    return replace(versions, loops=(*versions.loops, told), original=(told, *versions.original), leaves=True)
+
+
 def _at_home(versions: _Versions) -> list[UserText | str]:
     """The original loops, which find all values on the host."""
     if not versions.static:
@@ -266,7 +280,7 @@ def _on_device(
         closing(_INDENT),
         "  if (!pb_done) {",
         *_on_host(runs_here, versions),
-        f"  polybuild_host_end(&{device.name});",
+        *([] if versions.leaves else [f"  polybuild_host_end(&{device.name});"]),
         closing(_INDENT),
     ]
 

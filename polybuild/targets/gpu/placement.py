@@ -197,6 +197,7 @@ class _Placer:
         hoisted = outer is not None and outer.elements <= inner.elements
         box = outer if hoisted and outer is not None else inner
         order, run = self._layout(references, len(box.sizes))
+        waits = not hoisted and self._may_wait(array, box) and self._has_missing_points(references, box)
         row = box.sizes[order[-1]]
         if self._kernel.product is not None:
             row = self._kernel.product.instruction.row_of(row)
@@ -215,8 +216,40 @@ class _Placer:
             row,
             inner=not hoisted,
             run=run,
-            stages=self._limits.stages.count if run > 1 and not hoisted and self._may_wait(array, box) else 1,
+            stages=self._limits.stages.count if run > 1 and waits else 1,
         )
+
+    def _has_missing_points(self, references: list[KernelAccess], box: Box) -> bool:
+        """Whether ``box`` has a place for what each point of a tile touches, if it exists or not.
+
+        Those of a full tile step through it from its first place on, or do not move in it.
+        """
+        for each in references:
+            touched = self._users[each.statement.name].reverse().apply_range(relation_of(each, self._scop))
+            for position in range(len(self._kernel.threads)):
+                steps = self._steps(each, position)
+                moving = [dim for dim, step in enumerate(steps) if step]
+                if len(steps) != len(box.sizes) or len(moving) > 1:
+                    return False
+                for dim in moving:
+                    size = self._kernel.tile[position]
+                    if steps[dim] != 1 or box.sizes[dim] < size:
+                        return False
+                    place = self._place_in_tile(box.offset[dim], position, size)
+                    count = touched.dim(_out)
+                    own = touched.project_out(_out, dim + 1, count - dim - 1).project_out(_out, 0, dim)
+                    if not own.reset_tuple_id(_out).is_subset(place.align_params(own.get_space())):
+                        return False
+        return True
+
+    def _place_in_tile(self, first: isl.Aff, position: int, size: int) -> isl.Map:
+        """``{ [d0, ..., dn, p0, ...] -> [first + p % size] }`` for the point at ``position``."""
+        depth = first.dim(_in)
+        begin = isl.Map.from_aff(first).insert_dims(_in, depth, len(self._kernel.threads))
+        value = isl.PwMultiAff.from_map(begin).get_at(0)
+        space = isl.LocalSpace.from_space(begin.get_space().domain())
+        point = isl.PwAff.var_on_domain(space, isl.dim_type.set, depth + position)
+        return isl.Map.from_pw_aff(value.add(point.mod_val(isl.Val(size))))
 
     def _may_wait(self, array: Array, box: Box) -> bool:
         """Whether there is one loop, for whose next tile threads can hold ``box`` in registers."""

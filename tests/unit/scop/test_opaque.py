@@ -92,3 +92,10 @@ def test_a_construct_that_is_kept_whole_is_said():
     (remark,) = scop.remarks
     assert remark.code == "while"
     assert "kept whole" in remark.message
+
+
+def test_a_variable_of_a_construct_that_was_read_as_loops_before_is_its_own():
+    inner = "for (int k = 0; k < 9; k++) { double t = z + x[i]; z = t; if (z > 4) break; }"
+    scop = scop_in(f"{LOOP} {{ double z = 0; {inner} y[i] = z; }}", PARAMETERS)
+    assert "t" not in {each.name for each in scop.arrays}
+    assert not any(array.name == "t" for statement in scop.statements for _, array in statement.locals)
