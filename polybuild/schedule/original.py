@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.poly.trees import is_band, member, within
+from polybuild.poly.trees import descendants, is_band, member, within
 from polybuild.scop.model import Scop
 
 
@@ -16,6 +18,29 @@ def original_bands(scop: Scop, dependences: Dependences) -> isl.Schedule:
     the way: the result has to be checked.
     """
     return _annotated(scop.schedule.get_root(), dependences.carried).get_schedule()
+
+
+def with_bands_beside(
+    schedule: isl.Schedule, dependences: Dependences, kept: Callable[[isl.ScheduleNode], bool]
+) -> isl.Schedule:
+    """``schedule``, an original order, with such bands in all nests that neither are ``kept`` nor hold one.
+
+    The result has to be checked, too.
+    """
+
+    def beside(node: isl.ScheduleNode, active: isl.UnionMap) -> isl.ScheduleNode:
+        if is_band(node):
+            if kept(node):
+                return node
+            if not any(is_band(each) and kept(each) for each in descendants(node.child(0))):
+                return _annotated(node, active)
+            active = active.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
+        for index in range(node.n_children()):
+            child = node.child(index)
+            node = beside(child, within(active, child)).parent()
+        return node
+
+    return beside(schedule.get_root(), dependences.carried).get_schedule()
 
 
 def _annotated(node: isl.ScheduleNode, active: isl.UnionMap) -> isl.ScheduleNode:

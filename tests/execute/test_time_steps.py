@@ -16,6 +16,18 @@ GRIDS = Grids(
     "h * w",
 )
 FORMS = {
+    "grids that are set before": """
+ALL { p[i][j] = (i * j) % 7; v[i][j] = 0; }
+for (int t = 0; t < steps; t++) {
+  EACH v[i][j] = MEAN(p);
+  EACH p[i][j] = v[i][j];
+}""",
+    "grids that are set before, and looked at after": """
+ALL u[0][i][j] = p[i][j];
+ALL { double kept = v[i][j]; u[1][i][j] = kept * kept; }
+for (int t = 0; t < steps; t++) EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]);
+for (int i = 0; i < h; i++) for (int j = 1; j < w; j++) v[i][j] = v[i][j - 1] + u[steps % 2][i][j];
+EACH p[i][j] = fabs(u[0][i][j] - u[1][i][j]);""",
     "a source, before the step": """
 for (int t = 0; t < steps; t++) {
   if (h > 4 && w > 4) p[2][2] += 0.5 * t;

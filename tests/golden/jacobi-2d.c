@@ -20,10 +20,6 @@ POLYBUILD_HELPER long long polybuild_min(long long a, long long b) { return a < 
 #define POLYBUILD_MAX
 POLYBUILD_HELPER long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
 #endif
-#ifndef POLYBUILD_FLOORDIV
-#define POLYBUILD_FLOORDIV
-POLYBUILD_HELPER long long polybuild_floordiv(long long a, long long b) { return a < 0 ? -((b - 1 - a) / b) : a / b; }
-#endif
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
 #ifdef __clang__
@@ -140,31 +136,31 @@ static void relax(void)
 #line 11
       POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(24.0 * 298.0 * 298.0, 15000)))
 #line 11
-      for (long long c1 = polybuild_floordiv(c0, 2) - 6; c1 <= polybuild_floordiv(c0, 2); c1++) {
+      for (long long c1 = (c0 + 1) / 2; c1 <= (c0 + 1) / 2 + 6; c1++) {
 #line 11
-        const long long last_t = polybuild_min(polybuild_min(49, 12 * c0 + 23), 24 * c1 + 172);
+        const long long last_t = polybuild_min(polybuild_min(49, 12 * c0 + 23), 24 * c0 - 24 * c1 + 172);
 #line 11
-        for (long long t = polybuild_max(polybuild_max(0, 12 * c0), 24 * c0 - 24 * c1 - 149); t <= last_t; t++) {
+        for (long long t = polybuild_max(polybuild_max(0, 12 * c0), 24 * c1 - 149); t <= last_t; t++) {
 #line 13
-          if (t >= 24 * c1 + 1 && 24 * c1 + t >= 24 * c0 && 24 * c1 + 24 >= t)
+          if (24 * c1 + t >= 24 * c0 + 1 && t >= 24 * c1 && 24 * c0 + 24 >= 24 * c1 + t)
 #line 13
             POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
               b[1][j] = (a[1][j] + a[1][j - 1] + a[1][j + 1] + a[0][j] + a[2][j]) / 5;
 #line 12
-          const long long first_i = polybuild_max(polybuild_max(2, 2 * t - 48 * c1 - 47), 48 * c0 - 48 * c1 - 2 * t);
+          const long long first_i = polybuild_max(polybuild_max(2, 48 * c1 - 48 * c0 + 2 * t - 47), 48 * c1 - 2 * t);
 #line 12
-          const long long end_i = 2 * t - 48 * c1 - 45;
+          const long long end_i = 48 * c1 - 48 * c0 + 2 * t - 45;
 #line 12
           for (long long i = first_i; i < end_i; i++)
             POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
               b[i][j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;
 #line 12
-          const long long first_i1 = polybuild_max(polybuild_max(2, 2 * t - 48 * c1 - 45), 48 * c0 - 48 * c1 - 2 * t);
+          const long long first_i1 = polybuild_max(polybuild_max(2, 48 * c1 - 48 * c0 + 2 * t - 45), 48 * c1 - 2 * t);
 #line 12
-          const long long last_i = polybuild_min(polybuild_min(299, 2 * t - 48 * c1 + 2), 48 * c0 - 48 * c1 - 2 * t + 47);
+          const long long last_i = polybuild_min(polybuild_min(299, 48 * c1 - 48 * c0 + 2 * t + 2), 48 * c1 - 2 * t + 47);
 #line 12
           for (long long i = first_i1; i <= last_i; i++) {
-            if (2 * t >= 48 * c1 + i && i <= 298)
+            if (48 * c1 + 2 * t >= 48 * c0 + i && i <= 298)
 #line 13
               POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
                 b[i][j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;

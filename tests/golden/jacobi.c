@@ -25,10 +25,6 @@ POLYBUILD_HELPER long long polybuild_min(long long a, long long b) { return a < 
 #define POLYBUILD_MAX
 POLYBUILD_HELPER long long polybuild_max(long long a, long long b) { return a > b ? a : b; }
 #endif
-#ifndef POLYBUILD_FLOORDIV
-#define POLYBUILD_FLOORDIV
-POLYBUILD_HELPER long long polybuild_floordiv(long long a, long long b) { return a < 0 ? -((b - 1 - a) / b) : a / b; }
-#endif
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
 #ifdef __clang__
@@ -147,20 +143,20 @@ int main(void)
 #line 13
       POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(8.0 * 39998.0, 12500)))
 #line 13
-      for (long long c1 = (c0 + 1) / 2 - 2500; c1 <= polybuild_floordiv(c0, 2); c1++) {
+      for (long long c1 = (c0 + 1) / 2; c1 <= (c0 + 2) / 2 + 2499; c1++) {
 #line 13
-        const long long last_t = polybuild_min(polybuild_min(59, 4 * c0 + 7), 8 * c1 + 20006);
+        const long long last_t = polybuild_min(polybuild_min(59, 4 * c0 + 7), 8 * c0 - 8 * c1 + 20006);
 #line 13
-        for (long long t = polybuild_max(polybuild_max(0, 4 * c0), 8 * c0 - 8 * c1 - 19999); t <= last_t; t++) {
-          const long long first_i = polybuild_max(polybuild_max(1, 2 * t - 16 * c1 - 15), 16 * c0 - 16 * c1 - 2 * t);
+        for (long long t = polybuild_max(polybuild_max(0, 4 * c0), 8 * c1 - 19999); t <= last_t; t++) {
+          const long long first_i = polybuild_max(polybuild_max(1, 16 * c1 - 16 * c0 + 2 * t - 15), 16 * c1 - 2 * t);
 #line 14
-          const long long last_i = polybuild_min(polybuild_min(39998, 2 * t - 16 * c1), 16 * c0 - 16 * c1 - 2 * t + 15);
+          const long long last_i = polybuild_min(polybuild_min(39998, 16 * c1 - 16 * c0 + 2 * t), 16 * c1 - 2 * t + 15);
 #line 14
           POLYBUILD_SIMD for (long long i = first_i; i <= last_i; i++)
             b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
-          const long long first_i1 = polybuild_max(polybuild_max(1, 2 * t - 16 * c1 - 14), 16 * c0 - 16 * c1 - 2 * t - 1);
+          const long long first_i1 = polybuild_max(polybuild_max(1, 16 * c1 - 16 * c0 + 2 * t - 14), 16 * c1 - 2 * t - 1);
 #line 16
-          const long long last_i1 = polybuild_min(polybuild_min(39998, 2 * t - 16 * c1 + 1), 16 * c0 - 16 * c1 - 2 * t + 14);
+          const long long last_i1 = polybuild_min(polybuild_min(39998, 16 * c1 - 16 * c0 + 2 * t + 1), 16 * c1 - 2 * t + 14);
 #line 16
           POLYBUILD_SIMD for (long long i = first_i1; i <= last_i1; i++)
             a[i] = b[i];

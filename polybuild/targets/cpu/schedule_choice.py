@@ -21,7 +21,7 @@ from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import NoHyperplane, Strategy
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Scop
-from polybuild.targets.cpu.stencils import order_of_stencil
+from polybuild.targets.cpu.stencils import order_of_stencil, with_shared_nests
 from polybuild.targets.cpu.unit_strides import with_unit_strides
 from polybuild.transform.full_unrolling import has_small_trip_counts, unroll_small_trip_counts
 from polybuild.values import dataclass
@@ -65,7 +65,8 @@ def orders(scop: Scop, dependences: Dependences, context: CompileContext) -> tup
     if wanted == "original":
         return (Order(ORIGINAL, scop.schedule),)
     if wanted == "auto" and (schedule := order_of_stencil(scop, dependences, context)) is not None:
-        return (Order(ORIGINAL, with_unit_strides(scop, dependences, schedule)),)
+        rows = with_unit_strides(scop, dependences, schedule)
+        return (Order(ORIGINAL, with_shared_nests(scop, dependences, rows, context)),)
     if wanted == "pluto":
         strategies = [_Named(_PLUTO, Strategy(each)) for each in dict.fromkeys((_CUTS[fusion], Cut.ALL))]
         found = next(_pluto(scop, dependences, strategies, ORDER_OPERATIONS, SCHEDULER_EFFORT), None)

@@ -15,7 +15,8 @@ from polybuild.machine.model import DOUBLE
 from polybuild.poly.relations import span
 from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import children, is_band
-from polybuild.schedule.legality import active_dependences
+from polybuild.schedule.legality import IllegalSchedule, active_dependences, check_schedule
+from polybuild.schedule.original import with_bands_beside
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
@@ -65,6 +66,26 @@ def _has_stencil(
     if is_band(node) and not within:
         return False
     return any(_has_stencil(scop, each, dependences, context, within=within) for each in children(node))
+
+
+def with_shared_nests(
+    scop: Scop, dependences: Dependences, schedule: isl.Schedule, context: CompileContext
+) -> isl.Schedule:
+    """``schedule``, the order of a stencil, with what threads may share in the nests beside it.
+
+    Such nests set the grids, or look at them. Where threads share one that sets a grid, each touches
+    first what its tiles will work on, and the pages of that lie in the memory next to it.
+    """
+
+    def is_stencil(node: isl.ScheduleNode) -> bool:
+        return tile_stencil(node, references(scop, node), dependences, context) is not None
+
+    shared = with_bands_beside(schedule, dependences, is_stencil)
+    try:
+        check_schedule(shared, dependences, scop.domain)
+    except IllegalSchedule:
+        return schedule
+    return shared
 
 
 def tile_stencil(

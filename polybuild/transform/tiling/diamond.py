@@ -13,6 +13,9 @@ time alone if the tile sizes are in proportion to the coefficients of space (sec
     (t, i)      ->  [floor((t + i)/s), floor((t - i)/s)]                        # permutable
                 ->  [floor((t + i)/s) + floor((t - i)/s)], [floor((t + i)/s)]   # the second coincident
 
+The tiles of a wavefront run in the direction of the grid: threads that share a loop over its rows
+and threads that share the tiles get the same parts of it.
+
 Sizes that are multiples of the determinant of the hyperplanes give all tiles the same points.
 Further dimensions of space can be cut by ``rise_i * t + s_i`` alone; they come below the parallel ones.
 """
@@ -58,7 +61,7 @@ def diamond_phase(
     for each in tiles[1:]:
         wave = wave.add(each)
     chunks = skewed_strips(stencil, len(planes) - 1, strips)
-    return Phase(stencil.time.domain(), wave, tuple(tiles[1:]), chunks, ())
+    return Phase(stencil.time.domain(), wave, tuple(tiles[:-1]), chunks, ())
 
 
 def diamond_planes(stencil: Stencil, dims: int, dependences: isl.UnionMap) -> tuple[Hyperplane, ...]:

@@ -78,5 +78,6 @@ def hexagonal_phases(
             .intersect(upper_bounded(aside, sizes[0] - 1))
         )
         point = (time_stamp.sub(times(front, height)), across)
-        phases.append(Phase(instances, wave, (tile,), chunks, point))
+        # in the direction of the grid, as threads share its rows elsewhere
+        phases.append(Phase(instances, wave, (tile.neg(),), chunks, point))
     return phases

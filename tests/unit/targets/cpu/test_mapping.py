@@ -80,7 +80,7 @@ def nests(lines):
 
     for line in lines:
         text = line.strip()
-        if together := re.match(r"(POLYBUILD_.*?) (for \(.*)", text):  # both stand on one line
+        if together := re.match(r"(?s)(POLYBUILD_.*?) (for \(.*)", text):  # both stand on one line
             directive, text = together.groups()
         braced = text.endswith("{")
         if text.startswith("POLYBUILD_"):

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import islpy as isl
 import pytest
 from contexts import context_of
 
 from polybuild.machine.model import Origin
+from polybuild.poly.marks import MarkKind
+from polybuild.poly.relations import maps_of
+from polybuild.poly.trees import descendants, is_mark, member
 from polybuild.schedule.legality import check_schedule
 from polybuild.targets.cpu.mapping import map_to_cpu
+from polybuild.targets.cpu.schedule_choice import orders
 from polybuild.targets.cpu.stencils import order_of_stencil
 
 HEAT = """
@@ -151,3 +156,56 @@ def test_rows_of_tiles_run_in_the_vectors_that_are_fastest(model, element, bytes
     mapping = map_to_cpu(read.scop, read.dependences, read.scop.schedule, context)
     assert mapping.simd_loops
     assert {each.width for each in mapping.directives.values() if each.simd} == {width}
+
+
+SET = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { A[i][j] = i * j % 7; B[i][j] = 0; }"
+
+
+@pytest.mark.parametrize("shape", ["auto", "diamond", "hexagonal", "hybrid"])
+def test_threads_touch_first_what_their_tiles_work_on(shape, model):
+    found = model(SET + HEAT, PLANE)
+    known = context_of(tile_shape=shape, tile_sizes=(4, 8, 16))
+    (order,) = orders(found.scop, found.dependences, known)
+    mapping = map_to_cpu(found.scop, found.dependences, order.schedule, known)
+    rows, threads = 242, 2
+    owner = _shares(range(rows), threads)
+    steps = isl.Set(f"[n, steps] -> {{ : n = {rows} and steps = 12 }}")
+    (setting, _), *waves = _parallel_loops(mapping.schedule, steps)
+    assert setting.startswith("S0")
+    near = [
+        thread == owner[row]
+        for _, tiles in waves
+        for wave in tiles.values()
+        for number, thread in zip(sorted(wave), _shares(wave, threads), strict=True)
+        for row in wave[number]
+    ]
+    assert len(near) > 12 * rows / 2
+    assert sum(near) > 0.9 * len(near)
+
+
+def _shares(items, threads):
+    """The thread that gets each of ``items`` where OpenMP shares them out in equal parts."""
+    return [number * threads // len(items) for number in range(len(items))]
+
+
+def _parallel_loops(schedule, sizes):
+    """The statements of each parallel loop, with the rows that its iterations set, by what is around it."""
+    for mark in descendants(schedule.get_root()):
+        if is_mark(mark, MarkKind.PARALLEL):
+            band = mark.child(0)
+            loop = isl.UnionMap.from_multi_union_pw_aff(member(band, 0))
+            places = band.get_prefix_schedule_union_map().flat_range_product(loop)
+            places = places.intersect_domain(band.get_domain()).intersect_params(sizes)
+            found = {}
+            for each in maps_of(places):
+                around = each.dim(isl.dim_type.in_) - 1
+                points = []
+                rows = each.project_out(isl.dim_type.in_, around, 1).wrap()
+                rows.project_out(isl.dim_type.param, 0, 2).foreach_point(points.append)
+                for point in points:
+                    dims = range(around - 1, rows.dim(isl.dim_type.set))
+                    row, *wave, tile = (
+                        point.get_coordinate_val(isl.dim_type.set, dim).to_python() for dim in dims
+                    )
+                    found.setdefault(tuple(wave), {}).setdefault(tile, []).append(row)
+            yield maps_of(places)[0].get_tuple_name(isl.dim_type.in_), found

@@ -123,7 +123,7 @@ def test_the_two_phases_are_equation_24(program, size, stretch, numbers):
         numbered = isl.UnionMap.from_union_pw_aff(phase.wave).flat_range_product(
             isl.UnionMap.from_union_pw_aff(phase.tiles[0])
         )
-        number = isl.UnionMap(f"{{ [T, T1] -> [2*T + {odd} - T1, T1] }}")
+        number = isl.UnionMap(f"{{ [T, M1] -> [2*T + {odd} + M1, -M1] }}")  # M1 counts along the grid
         found = found.union(numbered.intersect_domain(phase.instances).apply_range(number))
     assert found.is_equal(wanted)
     assert found.is_single_valued()
