@@ -46,7 +46,8 @@ def inline_calls(region: Region, *, loops: bool = True) -> Region:
     With ``loops``, functions that compute their value in loops, or change elements, are replaced, too.
     """
     callees = _Callees(region.callees, loops=loops)
-    inliner = _inliner(region, [callees.flat(each) for each in region.callees], loops=loops)
+    called = _called(region.statements) & region.callees.keys()
+    inliner = _inliner(region, [callees.flat(each) for each in sorted(called)], loops=loops)
     statements = tuple(inliner.statements(region.statements)) if inliner is not None else ()
     if inliner is None or not inliner.count:
         return region
@@ -60,29 +61,23 @@ class _Callees:
 
     callees: Mapping[str, Callee]
     loops: bool
-    _flat: dict[str, Callee] = dataclasses.field(default_factory=dict)
+    _flat: dict[tuple[str, int, frozenset[str]], Callee] = dataclasses.field(default_factory=dict)
+    _calls: dict[str, frozenset[str]] = dataclasses.field(default_factory=dict)
 
     def flat(self, name: str, around: tuple[str, ...] = ()) -> Callee:
         """The function ``name``, where those ``around`` it are being called."""
-        if name not in self._flat or around:
-            found = self._flattened(self.callees[name], (*around, name))
-            if around:
-                return found
-            self._flat[name] = found
-        return self._flat[name]
+        # of those around only the ones that it may call again matter, and how many they are
+        key = name, len(around), frozenset(self._reachable(name) & set(around))
+        if key not in self._flat:
+            self._flat[key] = self._flattened(self.callees[name], (*around, name))
+        return self._flat[key]
 
     def _flattened(self, callee: Callee, around: tuple[str, ...]) -> Callee:
         callee = with_named_structure(callee)
         body = callee.body
         if body is None or len(around) > INLINED_CALLS:
             return callee
-        called = {
-            str(each.name.name)
-            for statement in body.statements
-            for each in walk(statement)
-            if isinstance(each, c_ast.FuncCall) and isinstance(each.name, c_ast.ID)
-        }
-        inner = [self.flat(each, around) for each in sorted(called & self.callees.keys() - set(around))]
+        inner = [self.flat(each, around) for each in sorted(self._called_by(callee.name) - set(around))]
         others = [each.name for each in inner if each.body is not None and _expression(each) is None]
         callee = with_single_exit(callee, others)
         body = callee.body
@@ -92,6 +87,34 @@ class _Callees:
         if inliner is None or not inliner.count:
             return callee
         return dataclasses.replace(callee, body=dataclasses.replace(body, statements=statements))
+
+    def _reachable(self, name: str) -> set[str]:
+        """The functions that ``name`` calls, directly or not."""
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            called = self._called_by(waiting.pop()) - found
+            found |= called
+            waiting += called
+        return found
+
+    def _called_by(self, name: str) -> frozenset[str]:
+        """The functions that ``name`` calls itself."""
+        if name not in self._calls:
+            body = self.callees[name].body
+            called = _called(body.statements) if body is not None else set[str]()
+            self._calls[name] = frozenset(called & self.callees.keys())
+        return self._calls[name]
+
+
+def _called(statements: Sequence[c_ast.Node]) -> set[str]:
+    """The functions that ``statements`` call by their names."""
+    return {
+        str(each.name.name)
+        for statement in statements
+        for each in walk(statement)
+        if isinstance(each, c_ast.FuncCall) and isinstance(each.name, c_ast.ID)
+    }
 
 
 def _inliner(region: Region, callees: Sequence[Callee], *, loops: bool) -> _Inliner | None:
