@@ -91,6 +91,8 @@ SPLITTING_OPERATIONS = 400_000
 """For the statements of one nest that are split at its borders."""
 REROLLING_OPERATIONS = 6_000_000
 """For joining what stands at one place."""
+COPIED_PIECES = 16
+"""Pairs of pieces of two subscripts, at most, of statements that may be copies: unrolled ones have one."""
 PROGRAM_OPERATIONS = 10_000
 """For one integer program of the scheduler: PolyBench's take 4,000 at most. Where cuts do not converge,
 numbers grow, and with them the time: 10,000 take 0.1 s, 30,000 over one."""

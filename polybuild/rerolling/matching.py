@@ -16,6 +16,7 @@ from functools import partial
 
 import islpy as isl
 
+from polybuild.effort import COPIED_PIECES
 from polybuild.rerolling.loop_tree import Loop, Part, statements_of
 from polybuild.rerolling.shapes import Shape, ShapedAccess
 from polybuild.rerolling.touched import function_of
@@ -259,6 +260,8 @@ class _CopySearch:
         for mine, other in self._operands(statement, original):
             if mine.cell is None and mine.access.exact:
                 one, two = (function_of(each) for each in ((mine, statement), (other, original)))
+                if one.n_basic_map() * two.n_basic_map() > COPIED_PIECES:
+                    return isl.Map.empty(space)  # subscripts that are clamped again and again, say
                 found = found.intersect(one.apply_range(two.reverse()))
         counters = (self.shapes[each.name].counters for each in (statement, original))
         for (place, more), (other_place, other_more) in zip(*counters, strict=True):
