@@ -262,6 +262,10 @@ SPLIT_STATEMENTS_OVER_TIME = 12
 """The same in a loop around several nests, which depend on each other in all their parts."""
 NEST_PARTS = 9
 """The interior of a nest and its sides: two for each loop of four."""
+PIVOTS = 2
+"""Rows and columns that a statement is split at: each makes three of it,"""
+PIVOTED_STATEMENTS = 12
+"""and so many statements there may be then."""
 REROLLED_STATEMENTS = 200
 """Statements of a region: one with more is more than what somebody unrolled by hand."""
 INDEX_LIMITS = (1 << 29, 1 << 26, 1 << 23)

@@ -58,6 +58,18 @@ def _statement(statement: Statement, context: isl.Set, limits: frozenset[str]) -
 
 
 @remembered  # whoever wants to know of sizes asks
+def _determines(equality: isl.Constraint, dim: int) -> bool:
+    """Whether ``equality`` gives dimension ``dim`` one value for each value of some before it."""
+    kinds = (isl.dim_type.set, isl.dim_type.div)
+    sizes = [equality.dim(kind) for kind in kinds]
+    return (
+        equality.involves_dims(isl.dim_type.set, dim, 1)
+        and equality.involves_dims(isl.dim_type.set, 0, dim)
+        and not equality.involves_dims(isl.dim_type.set, dim + 1, sizes[0] - dim - 1)
+        and not equality.involves_dims(isl.dim_type.div, 0, sizes[1])
+    )
+
+
 def dimension_counts(
     domain: isl.Set, context: isl.Set, unknown: frozenset[int] = frozenset()
 ) -> tuple[isl.PwAff, ...]:
@@ -69,10 +81,11 @@ def dimension_counts(
     if domain.is_empty():
         return (isl.PwAff.val_on_domain(context, isl.Val.zero(context.get_ctx())),)
     depth = domain.dim(isl.dim_type.set)
+    equalities = [each for each in domain.affine_hull().get_constraints() if each.is_equality()]
     counts = []
     for dim in range(depth):
-        if dim in unknown:
-            counts.append(isl.PwAff.val_on_domain(context, isl.Val(DYNAMIC_TRIPS)))
+        if dim in unknown or any(_determines(each, dim) for each in equalities):
+            counts.append(isl.PwAff.val_on_domain(context, isl.Val(DYNAMIC_TRIPS if dim in unknown else 1)))
             continue
         values = domain.project_out(isl.dim_type.set, dim + 1, depth - dim - 1)
         values = values.project_out(isl.dim_type.set, 0, dim).coalesce()

@@ -39,6 +39,7 @@ from polybuild.storage.scalar_expansion import expand_private, private_nests
 from polybuild.targets.base import Target
 from polybuild.targets.device import SERIAL, DevicePlan, InspectedRange, ThreadTile, with_measures
 from polybuild.targets.languages import APPROXIMATE, mathematical
+from polybuild.transform.pivot_splitting import split_at_pivots
 from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -58,6 +59,45 @@ def plan_for_device(
     """
     scop, dependences, live_out = model
     _check_supported(scop, target)
+    planned = partial(_plan, target, region, context=context, temporaries=temporaries)
+    plain: tuple[Scop, DevicePlan] | Unsupported
+    try:
+        plain = planned(model)
+    except Unsupported as error:
+        if error.diagnostic.code != SERIAL or context.options.schedule == "original":
+            raise
+        plain = error
+    if not isinstance(plain, Unsupported) and _depth(plain[1]) <= 1:
+        return plain
+    split = found_within(KERNEL_MODEL_OPERATIONS, partial(split_at_pivots, scop, dependences)) or scop
+    if split is not scop:
+        try:
+            parts = planned((split, compute_dependences(split, live_out), live_out))
+        except (Unsupported, IllegalSchedule, IllegalStorage):
+            pass  # the pivots are not all that keeps threads from the region
+        else:
+            if isinstance(plain, Unsupported) or _depth(parts[1]) < _depth(plain[1]):
+                return parts
+    if isinstance(plain, Unsupported):
+        raise plain
+    return plain
+
+
+def _depth(plan: DevicePlan) -> int:
+    """In how many loops of the host kernels are launched."""
+    return max(map(len, plan.launches), default=0)
+
+
+def _plan(
+    target: Target,
+    region: Region,
+    model: tuple[Scop, Dependences, frozenset[str]],
+    *,
+    context: CompileContext,
+    temporaries: Sequence[Array],
+) -> tuple[Scop, DevicePlan]:
+    """As plan_for_device, of ``model`` as it is or with other private variables."""
+    scop, dependences, live_out = model
     # a check looks at all that was written
     live = None if context.options.verify else live_out
     if context.options.schedule == "original":
@@ -113,8 +153,7 @@ def _with_fewer_launches(
         plain = planned()
     except Unsupported:
         return expanded
-    depths = [max(map(len, plan.launches), default=0) for _, plan in (expanded, plain)]
-    return expanded if depths[0] < depths[1] else plain
+    return expanded if _depth(expanded[1]) < _depth(plain[1]) else plain
 
 
 def _check_supported(scop: Scop, target: Target) -> None:

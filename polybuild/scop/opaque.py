@@ -282,6 +282,7 @@ class OpaqueReader:
             inner = point.inside(counter, hull.iterations)
         else:
             inner = point.inside(counter, domain)
+            self._tests(node, inner)
         with self._flow.in_loop(sure=complete, keep=True):
             self._run(node.stmt, inner)
             after = functools.reduce(_in_both, self._flow.continued, self._flow.written)

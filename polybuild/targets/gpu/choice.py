@@ -17,7 +17,7 @@ from polybuild.diagnostics import Unsupported
 from polybuild.effort import KERNEL_CONTRACTION_OPERATIONS, KERNEL_PROOF_OPERATIONS, KERNEL_TILING_OPERATIONS
 from polybuild.options import SHARED_MEMORY, Options
 from polybuild.poly.budget import budget_within, found_within, was_spent
-from polybuild.poly.relations import largest, sets_of
+from polybuild.poly.relations import largest, maps_of, sets_of
 from polybuild.poly.trees import is_band
 from polybuild.schedule.legality import IllegalSchedule, prove
 from polybuild.schedule.scheduler import Fusion, compute_schedule
@@ -38,7 +38,7 @@ from polybuild.targets.gpu.thread_legality import check_combined, check_mapping,
 from polybuild.targets.gpu.thread_storage import contract_in_threads, find_private
 from polybuild.targets.gpu.tile_caches import with_old_values
 from polybuild.targets.gpu.transfers import find_transfers
-from polybuild.targets.gpu.tree import find_mark, time_stamps_of
+from polybuild.targets.gpu.tree import find_mark, prefix_of, time_stamps_of
 from polybuild.transform.dynamic_loops import (
     counts_dynamic_loop,
     run_dynamic_loops_in_order,
@@ -168,11 +168,9 @@ def _alone(scop: Scop, mapping: GpuMapping) -> list[Statement]:
     found = []
     for kernel in mapping.kernels:
         mark = find_mark(mapping.schedule.get_root(), kernel.mark())
-        for each in sets_of(mark.get_domain()) if kernel.is_serial else ():
-            statement = statements[each.get_tuple_name()]
-            if len(statement.iterators) > mark.get_schedule_depth() and not is_small(
-                replace(scop, statements=(statement,))
-            ):
+        for each in maps_of(prefix_of(mark)) if kernel.is_serial else ():
+            statement = statements[each.get_tuple_name(isl.dim_type.in_)]
+            if not each.is_injective() and not is_small(replace(scop, statements=(statement,))):
                 found.append(statement)
     return found
 
