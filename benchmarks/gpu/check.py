@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from benchmarks.contraction.__main__ import KERNELS
@@ -41,8 +42,10 @@ from benchmarks.gpu.programs import (
     variables,
 )
 from polybuild.driver.file import compile_source
+from polybuild.machine.model import Multiprocessor
 from polybuild.options import Options
 from polybuild.targets.gpu.nvcc import ImageError, build_image, find_nvcc
+from polybuild.targets.gpu.spills import build_with_fewest_spills
 from tests.emulator.stand_ins import ORDERS, build
 
 SMALL = {"min_work": "0", "tile_sizes": "8,8,4", "block_sizes": "4,4", "grid_sizes": "2,1"}
@@ -89,7 +92,8 @@ class Checks:
     def compiled(self, kernels: str) -> str:
         """What nvcc makes of the text of ``kernels``."""
         try:
-            image = build_image(kernels, self.nvcc, (90,), contract=True)
+            build = partial(build_image, nvcc=self.nvcc, architectures=(90,), contract=True)
+            image = build_with_fewest_spills(build, kernels, Multiprocessor().registers)
         except ImageError as error:
             return str(error)
         usage = [each for each in image.usage if each.architecture == "sm_90"]

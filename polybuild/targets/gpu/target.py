@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from polybuild.targets.base import DeviceLimits, KernelImage, PortableLimits, Target
 from polybuild.targets.gpu.nvcc import build_image, find_nvcc, told
+from polybuild.targets.gpu.spills import build_with_fewest_spills
 from polybuild.targets.instructions import CopyStages, MatrixInstruction
 from polybuild.targets.languages import CUDA_C, HIP, OPENCL_C
 from polybuild.values import dataclass
@@ -103,7 +105,9 @@ class CudaTarget(DeviceTarget):
         options = context.options
         nvcc = self.compiler(options)
         assert nvcc is not None  # noqa: S101 - else the target is another
-        image = build_image(source, nvcc, options.cuda_arch, contract=context.compiler.may_contract)
+        contract = context.compiler.may_contract
+        build = partial(build_image, nvcc=nvcc, architectures=options.cuda_arch, contract=contract)
+        image = build_with_fewest_spills(build, source, context.machine.multiprocessor.registers)
         newest = f"sm_{max(options.cuda_arch)}"
         needs = {each.kernel: told(each) for each in image.usage if each.architecture == newest}
         return KernelImage(image.data, needs)
