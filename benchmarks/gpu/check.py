@@ -93,7 +93,7 @@ class Checks:
         """What nvcc makes of the text of ``kernels``."""
         try:
             build = partial(build_image, nvcc=self.nvcc, architectures=(90,), contract=True)
-            image = build_with_fewest_spills(build, kernels, Multiprocessor().registers)
+            image = build_with_fewest_spills(build, kernels, Multiprocessor().threads)
         except ImageError as error:
             return str(error)
         usage = [each for each in image.usage if each.architecture == "sm_90"]

@@ -3,7 +3,7 @@
 ptxas fits registers to what launch bounds say, and spills what does not fit. Left to itself it may give 32 or
 40 registers to threads of small blocks, and spill; told that several blocks are to be on a multiprocessor it
 does so where the loops of a product are many. What was spilled is known after compiling: such kernels are
-compiled again, those without a number of blocks with one that leaves enough registers, others without theirs.
+compiled again, those without a number of blocks with the one that is enough, the others without theirs.
 """
 
 from __future__ import annotations
@@ -16,16 +16,13 @@ from polybuild.patterns import pattern
 from polybuild.targets.gpu.nvcc import Image
 
 _BOUNDS = pattern(r"__launch_bounds__\((\d+)(, \d+)?\) (\w+)\(")
-_ENOUGH = 64
-"""The registers of a thread that blocks are to leave it where ptxas spilled with fewer."""
 
 
-def build_with_fewest_spills(build: Callable[[str], Image], source: str, registers: int) -> Image:
+def build_with_fewest_spills(build: Callable[[str], Image], source: str, threads: int) -> Image:
     """The image that ``build`` makes of the CUDA C text ``source``, whose bounds let kernels spill least.
 
-    A multiprocessor has so many ``registers``.
+    So many ``threads`` are enough for a multiprocessor.
     """
-    threads = registers // _ENOUGH
     image = build(source)
     before = _spills(image)
     if not before:

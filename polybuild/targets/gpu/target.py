@@ -107,7 +107,7 @@ class CudaTarget(DeviceTarget):
         assert nvcc is not None  # noqa: S101 - else the target is another
         contract = context.compiler.may_contract
         build = partial(build_image, nvcc=nvcc, architectures=options.cuda_arch, contract=contract)
-        image = build_with_fewest_spills(build, source, context.machine.multiprocessor.registers)
+        image = build_with_fewest_spills(build, source, context.machine.multiprocessor.threads)
         newest = f"sm_{max(options.cuda_arch)}"
         needs = {each.kernel: told(each) for each in image.usage if each.architecture == newest}
         return KernelImage(image.data, needs)

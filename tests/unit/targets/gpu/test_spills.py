@@ -29,23 +29,23 @@ def compiler(spills, texts):
 def test_other_bounds_are_tried_where_something_is_spilled():
     texts = []
     spills = {("small", "(64) small"): 16, ("product", "(64, 4) product"): 700}
-    image = build_with_fewest_spills(compiler(spills, texts), SOURCE, 65536)
+    image = build_with_fewest_spills(compiler(spills, texts), SOURCE, 512)
     assert len(texts) == 2
-    assert b"__launch_bounds__(64, 16) small" in image.data
+    assert b"__launch_bounds__(64, 8) small" in image.data
     assert b"__launch_bounds__(64) product" in image.data
     assert b"__launch_bounds__(128) other" in image.data
 
 
 def test_bounds_that_do_not_help_stay():
     texts = []
-    spills = {("small", "(64) small"): 16, ("large", "(512) large"): 8, ("large", "(512, 2) large"): 8}
-    image = build_with_fewest_spills(compiler(spills, texts), SOURCE, 65536)
+    spills = {("small", "(64) small"): 16, ("large", "(512) large"): 8, ("large", "(512, 1) large"): 8}
+    image = build_with_fewest_spills(compiler(spills, texts), SOURCE, 512)
     assert len(texts) == 3
-    assert b"__launch_bounds__(64, 16) small" in image.data
+    assert b"__launch_bounds__(64, 8) small" in image.data
     assert b"__launch_bounds__(512) large" in image.data
 
 
 def test_what_spills_nothing_is_compiled_once():
     texts = []
-    build_with_fewest_spills(compiler({("small", "(64) small"): 0}, texts), SOURCE, 65536)
+    build_with_fewest_spills(compiler({("small", "(64) small"): 0}, texts), SOURCE, 512)
     assert texts == [SOURCE]
