@@ -42,6 +42,7 @@ BOOL = IntegerType("_Bool", 1, signed=False)
 SHORT = IntegerType("short", 16, signed=True)
 INT = IntegerType("int", 32, signed=True)
 UNSIGNED_INT = IntegerType("unsigned int", 32, signed=False)
+DOUBLE = FloatingType("double", 8)
 LONG_LONG = IntegerType("long long", 64, signed=True)
 
 _INTEGERS = {

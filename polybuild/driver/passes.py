@@ -34,7 +34,12 @@ from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, w
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported
 from polybuild.driver import pass_texts
-from polybuild.driver.private_variables import NOTHING_FREED, WithoutPrivate, choose_without_private
+from polybuild.driver.private_variables import (
+    NOTHING_FREED,
+    WithoutPrivate,
+    choose_without_private,
+    map_with_separate_sums,
+)
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
@@ -439,6 +444,28 @@ def _compared(work: Transformation, mapped: Mapped) -> Comparison:
     return found or NOT_COMPARED
 
 
+def separate_ordered_sums(work: Transformation) -> None:
+    """Add up sums in order behind strips of the loops that compute their terms, where nothing else gains."""
+    options, before = work.context.options, work.comparison.costs
+    if before is None or work.comparison.gains_alone:
+        return
+    wanted = (
+        options.tile and options.simd and work.context.compiler.optimises and work.context == work.requested
+    )
+    if not wanted or options.wants_order or work.context.may_reassociate or work.mapped.sharing is not None:
+        return
+    if TARGETS[options.backend].has_kernels or work.without_private.mapped is not None:
+        return
+    find = partial(map_with_separate_sums, work.model.scop, work.model.live, work.context)
+    mapped = found_within(effort.PRIVATE_EXPANSION_OPERATIONS, find)
+    if mapped is None:
+        return
+    mapped = replace(mapped, mapping=replace(mapped.mapping, rejected=before.candidates))
+    compared = _compared(work, mapped)
+    if compared.costs is not None and (compared.gains_alone or compared.costs.beats_on_threads(before)):
+        work.mapped, work.comparison = mapped, compared
+
+
 def share_original_order(work: Transformation) -> None:
     """Give threads the original loops where new ones gain nothing on one, and not far more on all.
 
@@ -672,6 +699,7 @@ TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
     Pass("stages", tile_stages, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("expansion", expand_arrays, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("one-thread", compare_with_original, lambda work: f"gains: {work.comparison.gains_alone}"),
+    Pass("ordered-sums", separate_ordered_sums, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("original-order", share_original_order, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("threads", find_thread_limits, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("verdict", keep_original, lambda work: f"stays as it is: {work.stays}"),

@@ -24,6 +24,7 @@ from polybuild.source.model import Region
 from polybuild.storage.coalescing import coalesce_private, private_obstacles
 from polybuild.storage.description import describe_moves
 from polybuild.storage.forwarding import forward_definitions
+from polybuild.storage.ordered_sums import separate_sums
 from polybuild.storage.scalar_expansion import PrivateNest, expand_private, private_nests
 from polybuild.storage.strips import limit_rows
 from polybuild.storage.temporaries import temporaries
@@ -129,6 +130,18 @@ def _in_elements(
     return Mapped(scop, respected, mapping)
 
 
+def map_with_separate_sums(scop: Scop, live_out: frozenset[str], context: CompileContext) -> Mapped | None:
+    """The region with sums that alone keep loops in order apart from these; None if there are none."""
+    for depth in range(max(len(each.iterators) for each in scop.statements)):
+        found = separate_sums(scop, depth)
+        if found is not None:
+            own = compute_dependences(found.scop, live_out)
+            expanded = _expanded(found.scop, own, live_out, context, in_order=found.sums)
+            if expanded.mapped is not None:
+                return _told(expanded.mapped, scop)
+    return None
+
+
 def with_values_in_elements(scop: Scop, live_out: frozenset[str], *, dynamic: bool = False) -> Scop:
     """``scop`` with private values in the elements they end up in, or where they are used.
 
@@ -173,18 +186,25 @@ def _without_blocks(blocked: Scop, live_out: frozenset[str]) -> Scop:
 
 
 def _expanded(
-    scop: Scop, dependences: Dependences, live_out: frozenset[str], context: CompileContext
+    scop: Scop,
+    dependences: Dependences,
+    live_out: frozenset[str],
+    context: CompileContext,
+    in_order: frozenset[str] = frozenset(),
 ) -> WithoutPrivate:
-    """The region with its other private variables in buffers, if something comes of it in any nest."""
+    """The region with its other private variables in buffers, if something comes of it in any nest.
+
+    Statements may run ``in_order`` in nests whose other ones do not.
+    """
     if not context.options.registers or context.options.contract_arrays == "off":
         return NOTHING_FREED
     remarks: list[str] = []
-    nests = private_nests(scop, dependences, live_out)
+    nests = private_nests(scop, dependences, live_out, in_order, in_order)
     while nests:
         expansion = expand_private(scop, nests)
         if expansion is None:
             break
-        forwarded = replace(expansion, scop=forward_definitions(expansion.scop, live_out))
+        forwarded = replace(expansion, scop=forward_definitions(expansion.scop, live_out, in_order))
         forwarded = limit_rows(forwarded, context.machine)
         own = compute_dependences(forwarded.scop, live_out)
         found = map_expanded(forwarded, own, context)

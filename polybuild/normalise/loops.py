@@ -346,10 +346,16 @@ class LoopNormaliser:
 
 
 def _has_product(value: c_ast.Node, kind: types.IntegerType, state: SymbolicState) -> bool:
-    """Whether ``value`` is a sum with a product of variables in it, which no model has as a bound."""
+    """Whether ``value`` is a sum with a product in it.
+
+    No model has one of variables as a bound. Where it is one of a counter around and a number, as the start
+    of a row of 64 elements, all rows are as long, though none has places that others have.
+    """
     terms = sum_of(value, kind, state.typing).terms.values()
     return kind.signed and any(
-        isinstance(each.node, c_ast.BinaryOp) and each.node.op == "*" for each in terms
+        (isinstance(each.node, c_ast.BinaryOp) and each.node.op == "*")
+        or (abs(each.factor) > 1 and isinstance(each.node, c_ast.ID) and each.node.name in state.counters)
+        for each in terms
     )
 
 

@@ -16,8 +16,9 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray, by_memory
 from polybuild.poly.budget import found_within
+from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of, sets_of, union_of
-from polybuild.poly.trees import children, is_band, member, node_kind, within
+from polybuild.poly.trees import children, descendants, is_band, is_mark, member, node_kind, within
 from polybuild.scop.model import Scop
 from polybuild.values import dataclass
 
@@ -55,7 +56,7 @@ def _instances_of(relation: isl.UnionMap) -> isl.UnionSet:
 def check_schedule(schedule: isl.Schedule, dependences: Dependences, domain: isl.UnionSet) -> None:
     """Raise IllegalSchedule unless ``schedule`` runs ``domain`` once and in a legal order.
 
-    Band members marked coincident are checked to carry no dependence.
+    Band members marked coincident, and those that threads share, are checked to carry no dependence.
     """
     if not schedule.get_domain().is_equal(domain):
         raise IllegalSchedule("the schedule does not run the instances of the region")
@@ -64,6 +65,7 @@ def check_schedule(schedule: isl.Schedule, dependences: Dependences, domain: isl
         for each in dependences.private
     )
     _check(schedule.get_root(), dependences.validity, ranges)
+    _check_shared(schedule.get_root(), dependences.validity)
     for each in dependences.reductions:
         _check_reductions(schedule.get_root(), each.pairs)
         if each.in_order:
@@ -86,6 +88,18 @@ def prove(
 
     if not found_within(operations, by_accesses):
         check(dependences)
+
+
+def _check_shared(root: isl.ScheduleNode, validity: isl.UnionMap) -> None:
+    """No loop that threads share separates a pair of ``validity``; coincident ones were looked at."""
+    for mark in (each for each in descendants(root) if is_mark(each, MarkKind.PARALLEL)):
+        node = mark.child(0)
+        if is_band(node) and not node.band_member_get_coincident(0):
+            active = active_dependences(node, validity)
+            _expect_empty(
+                active.subtract(active.eq_at_multi_union_pw_aff(member(node, 0))),
+                "threads share a loop that carries a dependence",
+            )
 
 
 def _check_reductions(node: isl.ScheduleNode, active: isl.UnionMap) -> None:

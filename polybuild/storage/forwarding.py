@@ -32,15 +32,16 @@ _Value = Callable[[Statement, Array], c_ast.Node | None]
 """The value that a statement gives to a variable, None if it is not known or does not suit."""
 
 
-def forward_definitions(scop: Scop, live_out: frozenset[str]) -> Scop:
+def forward_definitions(scop: Scop, live_out: frozenset[str], kept: Collection[str] = ()) -> Scop:
     """``scop`` with definitions in place of the private variables that updates of elements use.
 
     An update changes only if nothing but elements of arrays is left in it, and only variables that nobody
-    else reads are taken. ``live_out`` names variables that are read after the region.
+    else reads are taken. ``live_out`` names variables that are read after the region, ``kept`` statements
+    that stay as they are.
     """
     changed, loops = scop, 3  # that a register tile needs around its update
     for statement in scop.statements:
-        deep = len(statement.iterators) >= loops
+        deep = len(statement.iterators) >= loops and statement.name not in kept
         if deep and _private_operands(scop, statement.name, live_out) and _is_update(statement):
             changed = _forwarded(changed, statement.name, live_out, _definition) or changed
     return changed if changed is scop else without_unused(changed, scop)

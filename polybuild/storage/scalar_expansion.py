@@ -35,13 +35,15 @@ class PrivateNest:
 
     In one iteration of the ``outer`` loops around it, instances with different ``coordinates`` have nothing
     to do with each other but for the variables of the webs: those are counters of its outermost
-    loops, and subscripts of private arrays.
+    loops, and subscripts of private arrays. The statements ``in_order`` depend on each other besides, and
+    nothing on them.
     """
 
     statements: frozenset[str]
     webs: tuple[Web, ...]
     outer: int
     coordinates: tuple[isl.UnionPwAff, ...]
+    in_order: frozenset[str] = frozenset()
 
     @property
     def depth(self) -> int:
@@ -71,12 +73,17 @@ def names_below(node: isl.ScheduleNode) -> frozenset[str]:
 
 
 def private_nests(
-    scop: Scop, dependences: Dependences, live_out: frozenset[str], readers: Collection[str] = ()
+    scop: Scop,
+    dependences: Dependences,
+    live_out: frozenset[str],
+    readers: Collection[str] = (),
+    in_order: frozenset[str] = frozenset(),
 ) -> tuple[PrivateNest, ...]:
     """The nests of ``scop`` that only private variables keep from running their iterations in any order.
 
     Outer ones are preferred. ``dependences`` are those of ``scop``, or of what it was made of by another
     storage of values. Values count that outlast a loop, or that the statements ``readers`` read.
+    Nests may have statements that run ``in_order``, by names, if nothing else depends on them.
     """
     webs = [
         web
@@ -86,16 +93,51 @@ def private_nests(
     ]
     if not webs:
         return ()
-    return tuple(_nests(scop, scop.schedule.get_root().child(0), webs, dependences.validity, 0))
+    validity = dependences.validity
+    free = [each for each in maps_of(validity) if not _pair_of(each) <= in_order]
+    top, between = scop.schedule.get_root().child(0), union_of(free, validity.get_space())
+    nests = _nests(scop, top, webs, between, 0, rows=bool(in_order))
+    if not in_order:
+        return tuple(nests)
+    found = [replace(each, in_order=in_order & each.statements) for each in nests]
+    return tuple(each for each in found if _is_freed(each, validity))
+
+
+def _is_freed(nest: PrivateNest, dependences: isl.UnionMap) -> bool:
+    """Whether nothing but what runs in order keeps the loops of ``nest`` from any order, and that does."""
+    inside = _between(dependences, nest.statements)
+    awaited = any(
+        each.get_tuple_name(_in) in nest.in_order and each.get_tuple_name(_out) not in nest.in_order
+        for each in maps_of(inside)
+    )
+    return (
+        not awaited
+        and nest.in_order < nest.statements
+        and not all(_is_free(_between(inside, nest.in_order), each) for each in nest.coordinates)
+    )
+
+
+def _pair_of(dependences: isl.Map) -> set[str]:
+    """The statements that ``dependences`` are between."""
+    return {dependences.get_tuple_name(_in), dependences.get_tuple_name(_out)}
 
 
 def _nests(
-    scop: Scop, node: isl.ScheduleNode, webs: Sequence[Web], dependences: isl.UnionMap, outer: int
+    scop: Scop,
+    node: isl.ScheduleNode,
+    webs: Sequence[Web],
+    dependences: isl.UnionMap,
+    outer: int,
+    *,
+    rows: bool,
 ) -> Iterator[PrivateNest]:
-    """The nests below ``node``, which is within so many ``outer`` loops that order other ``dependences``."""
+    """The nests below ``node``, which is within so many ``outer`` loops that order other ``dependences``.
+
+    Values may be in ``rows``, one for each iteration of one loop.
+    """
     if node.n_children() > 1:
         for each in children(node):
-            yield from _nests(scop, each.child(0), webs, dependences, outer)
+            yield from _nests(scop, each.child(0), webs, dependences, outer, rows=rows)
         return
     names = names_below(node)
     own = tuple(each for each in webs if each.readers <= names and each.writers <= names)
@@ -106,12 +148,12 @@ def _nests(
     inside = _between(dependences, names)
     counters = [_counters(statements, outer + each) for each in range(shared)]
     free = next((n for n, each in enumerate(counters) if not _is_free(inside, each)), shared)
-    coordinates = _coordinates(statements, own, inside, outer, counters[:free])
+    coordinates = _coordinates(statements, own, inside, outer, counters[:free], rows=rows)
     if coordinates:
         yield PrivateNest(names, own, outer, tuple(coordinates))
     elif isl.UnionMap.from_union_pw_aff(counters[0]).is_equal(_values(node)):
         same = inside.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
-        yield from _nests(scop, node.child(0), own, same, outer + 1)
+        yield from _nests(scop, node.child(0), own, same, outer + 1, rows=rows)
 
 
 def _values(node: isl.ScheduleNode) -> isl.UnionMap:
@@ -142,10 +184,13 @@ def _coordinates(
     dependences: isl.UnionMap,
     outer: int,
     counters: Sequence[isl.UnionPwAff],
+    *,
+    rows: bool,
 ) -> Sequence[isl.UnionPwAff]:
     """Coordinates of ``statements`` such that each value of ``webs`` is used at those where it was made.
 
-    ``counters`` are those of loops within the ``outer`` ones that may be coordinates. Empty without any.
+    ``counters`` are those of loops within the ``outer`` ones that may be coordinates. Empty without any. A
+    coordinate may have ``rows`` of values of one web.
     """
     widest = max(webs, key=lambda each: each.depth + len(each.array.extents))
     if not _is_small(widest.array) and (subscripts := _own_subscripts(statements, widest)):
@@ -153,6 +198,8 @@ def _coordinates(
         if cells and all(_is_free(dependences, each) for each in cells):
             return cells
     depth = min(each.depth for each in webs) - outer
+    if rows:
+        depth = min(depth, len(counters))
     return counters[:depth] if 0 < depth <= len(counters) else ()
 
 

@@ -113,6 +113,8 @@ def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
     Where there is but one loop to expand over, it is enough that this is a loop for the vector unit, if the
     compiler has none better.
     """
+    if expanded.nest.in_order:
+        return True  # what that is worth is compared with the original
     names = {each.name for each in expanded.arrays}
     tiles = [each for each in mapping.registers if each.update.name in expanded.nest.statements]
     vectors = mapping.vector_statements()
@@ -209,9 +211,13 @@ class _Orders:
         self, names: frozenset[str], number: int | None, around: isl.MultiUnionPwAff | None
     ) -> isl.Schedule:
         """The order of ``names`` in one iteration of the loops ``around``, in tiles if they are a nest."""
+        nest = None if number is None else self.expansion.nests[number].nest
         part = part_of(self.expansion.scop, names)
-        own = self.dependences.within(part.domain, around)
-        order = choose_schedule(part, own, self.context)
+        free = part if nest is None else part_of(part, names - nest.in_order)
+        own = self.dependences.within(free.domain, around)
+        order = choose_schedule(free, own, self.context)
+        if nest is not None and nest.in_order:
+            order = order.sequence(part_of(part, names & nest.in_order).schedule)
         if around is not None:
             order = _without_fixed(
                 order.get_root(), isl.UnionMap.from_multi_union_pw_aff(around)
@@ -261,7 +267,7 @@ def _tiled(
     band = top.insert_partial_schedule(reduce(isl.MultiUnionPwAff.flat_range_product, members))
     band = band.band_set_permutable(1)
     for position in range(nest.depth):
-        band = band.band_member_set_coincident(position, 1)
+        band = band.band_member_set_coincident(position, int(not nest.in_order))
     return insert_mark(band, Mark(MarkKind.EXPANDED_TILES, number)).get_schedule()
 
 
@@ -288,9 +294,11 @@ def _tile_sizes(part: Scop, expanded: ExpandedNest, context: CompileContext) -> 
     if private_rows(expanded):
         return [_in_blocks(innermost, min(sizes.width, rows_within(part, expanded, cache)), block)]
     columns = min(sizes.width, innermost)
+    bytes_each = sum(element_size(web.array) * elements_of_small(web.array) for web in expanded.nest.webs)
+    if not outer and expanded.nest.in_order and innermost >= sizes.width:  # threads meet after each strip
+        return [max(columns, multiple(machine.l1.bytes // 2 // bytes_each, block))]
     if not outer:
         return [columns]
-    bytes_each = sum(element_size(web.array) * elements_of_small(web.array) for web in expanded.nest.webs)
     fitting = cache // (columns * bytes_each)
     return [*[1] * (len(outer) - 1), _in_blocks(outer[-1], min(sizes.height, fitting), block), columns]
 

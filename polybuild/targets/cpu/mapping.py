@@ -139,10 +139,14 @@ def map_to_cpu(
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What the loops around a node are: whether threads share one of them, and whether they count tiles."""
+    """What the loops around a node are: whether threads share one of them, and whether they count tiles.
+
+    Where they count ``strips``, what is in one of these is work enough for threads.
+    """
 
     in_parallel: bool
     tiled: bool
+    strips: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +204,16 @@ class _CpuMapper:
         return node
 
     def _marked_tiles(self, node: isl.ScheduleNode, *, tiled: bool, threads: bool) -> isl.ScheduleNode:
-        """Map what is in the tiles below a mark, and share the tiles among threads.
+        """Map what is in the tiles below a mark, and share the tiles among threads, or what is in each.
 
         They are small enough for the caches if ``tiled``.
         """
         depth = node.get_tree_depth()
-        below = self.map(node.child(0).child(0), _Around(in_parallel=True, tiled=tiled))
+        free = bool(coincident_members(node.child(0)))
+        around = _Around(in_parallel=free or not threads, tiled=tiled, strips=not free)
+        below = self.map(node.child(0).child(0), around)
         band = below.ancestor(below.get_tree_depth() - depth - 1)
-        if threads and self._launches.is_worth_launching(band, vector=True):
+        if free and threads and self._launches.is_worth_launching(band, vector=True):
             band = self.marker.parallel(band)
         return band.ancestor(band.get_tree_depth() - depth)
 
@@ -221,9 +227,10 @@ class _CpuMapper:
         if band.last and not around.tiled and (distributed := self._distributed_updates(band)) is not None:
             return self.map(distributed, around)
         vector = self._vector_loop(band)
-        threads = not around.in_parallel and self._launches.is_worth_launching(
-            node, vector=vector is not None
+        threads = not around.in_parallel and (
+            around.strips or self._launches.is_worth_launching(node, vector=vector is not None)
         )
+        around = replace(around, strips=False)
         if (
             band.innermost
             and not around.tiled

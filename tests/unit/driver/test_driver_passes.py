@@ -35,7 +35,8 @@ def test_the_passes_have_the_names_of_the_field_in_their_order():
         *("last-values", "narrow-variables", "residue-classes", "index-sets", "grid-sizes", "counters"),
         "dependences",
         *("private-variables", "temporaries", "reductions", "schedule", "mapping", "stages"),
-        *("expansion", "one-thread", "original-order", "threads", "verdict", "legality", "aliasing"),
+        *("expansion", "one-thread", "ordered-sums", "original-order", "threads", "verdict", "legality"),
+        "aliasing",
         *("codegen", "kernels"),
     ] == NAMES
 

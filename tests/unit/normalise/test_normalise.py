@@ -81,6 +81,22 @@ CASES = {
         ),
         "",
     ),
+    "counting from a row": (
+        "for (int i = 0; i < n; i++) { int p = i * 64, q = 0; for (; q < 64; p++, q++) a[p] = b[q]; }",
+        ("for (int i = 0; i < n; i++) { for (int q = 0; q < 64; q += 1) { a[64 * i + q] = b[q]; } }"),
+        "",
+    ),
+    "counting to the end of a row": (
+        (
+            "for (int i = 0; i < n; i++) { int p = i * 8, q = p + 8;"
+            " for (int m = n; p < q; p++, m++) a[p] = b[m]; }"
+        ),
+        (
+            "for (int i = 0; i < n; i++) { for (long long p_index = 0; p_index < 8; p_index += 1)"
+            " { a[8 * i + p_index] = b[n + p_index]; } }"
+        ),
+        "",
+    ),
     "counting down to a product": (
         "int p = n * k - 1; while (p >= (n - 2) * k) a[p--] = 0;",
         (

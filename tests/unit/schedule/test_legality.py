@@ -117,6 +117,9 @@ ILLEGAL = {
     "all at once": (RECURRENCE, "", "same time stamp"),
     "two instances at a time": (RECURRENCE, band("[{ S0[i] -> [(floor(i/2))] }]"), "same time stamp"),
     "called coincident": (RECURRENCE, band("[{ S0[i] -> [(i)] }]", coincident="1"), "marked coincident"),
+    "shared by threads": (
+        RECURRENCE, f'{{ mark: "parallel0", child: {band("[{ S0[i] -> [(i)] }]")} }}', "threads share a loop",
+    ),
     "called coincident inside": (
         SKEWED, band("[{ S0[i, j] -> [(i)] }, { S0[i, j] -> [(i + j)] }]", permutable=1, coincident="0, 1"),
         "marked coincident",

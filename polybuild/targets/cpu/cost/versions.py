@@ -56,6 +56,11 @@ class VersionCosts:
         here, there = (each.chosen.all_threads.at(self.usual).total for each in (self, other))
         return here <= CERTAIN_ORDER * there
 
+    def beats_on_threads(self, other: VersionCosts) -> bool:
+        """Whether what was chosen is certainly faster on all threads than what the ``other`` chose."""
+        here, there = (each.chosen.all_threads.at(self.usual).total for each in (self, other))
+        return CERTAIN_ORDER * here < there
+
     @property
     def runs_alone(self) -> CostFunction:
         """What one thread runs: the new loops if they are certainly faster, else the original ones."""
