@@ -185,6 +185,8 @@ STENCIL_ALIGNMENTS = 8
 """Ways to align the counters of statements that are tried for a stencil."""
 STENCIL_SCALES = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (4, 1), (4, 2), (4, 4), (6, 1), (6, 6))
 """What time and space of a stencil are multiplied by to have integers between those of the counters."""
+PERIOD = 4
+"""Iterations after which numbers that come back in turn do so."""
 STENCIL_REACH = 32
 """Elements per iteration of the loop over time: what goes farther is bounded by the grid alone."""
 FOLDED_DIMENSIONS = 2

@@ -309,7 +309,8 @@ class _Inliner:
         for parameter, argument in zip(callee.parameters, arguments, strict=True):
             name = str(parameter.name)
             value = self._argument(argument, body.visible.symbols[name].type, names)
-            changes = updating and (reads_memory(argument) or not targets.isdisjoint(names_in(argument)))
+            reads = reads_memory(argument) and not self._is_part(argument)
+            changes = updating and (reads or not targets.isdisjoint(names_in(argument)))
             if addressed(argument):
                 changes = not is_target_only(callee, name)
             if value is not None and name not in assigned and not changes:
@@ -443,18 +444,28 @@ class _Inliner:
     ) -> c_ast.Node | None:
         """``argument`` as the value of a parameter of type ``kind``; ``values`` are those before it.
 
-        A pointer has a name, or that of the variable that it points to, unless it may be ``anything``.
+        A pointer has a name, or that of the variable that it points to, or is a part of an array that
+        variables choose, unless it may be ``anything``.
         """
         if isinstance(kind, types.IntegerType | types.FloatingType):
             return self._converted(argument, kind)
         own = decayed(type_of(argument, self._symbols, self._region.visible))
         kind = decayed(kind)
-        if not anything and not isinstance(argument, c_ast.ID) and addressed(argument) is None:
+        named = isinstance(argument, c_ast.ID) or addressed(argument) is not None or self._is_part(argument)
+        if not anything and not named:
             return None
         if not isinstance(kind, types.PointerType) or not isinstance(own, types.PointerType):
             return argument if isinstance(kind, types.RecordType) and kind == own else None
         same = not kind.volatile and _same_elements(kind.target, own.target, values)
         return argument if same else None
+
+    def _is_part(self, argument: c_ast.Node) -> bool:
+        """Whether ``argument`` is an array in an array, as ``u[t % 2]``, by variables and numbers."""
+        if not isinstance(type_of(argument, self._symbols, self._region.visible), types.ArrayType):
+            return False
+        while isinstance(argument, c_ast.ArrayRef) and not reads_memory(argument.subscript):
+            argument = argument.name
+        return isinstance(argument, c_ast.ID)
 
     def _structure(self, argument: c_ast.Node, kind: types.Type) -> c_ast.Node | None:
         """``argument`` if it is a structure of type ``kind`` in memory, whose members may be read instead."""
@@ -475,6 +486,8 @@ class _Inliner:
 
 def _same_elements(kind: types.Type, own: types.Type, values: Mapping[str, c_ast.Node]) -> bool:
     """Whether ``kind``, the type of a parameter's elements, is ``own`` with ``values`` for the parameters."""
+    if isinstance(kind, types.PointerType) and isinstance(own, types.PointerType):
+        return kind.target == own.target and kind.volatile == own.volatile
     if not isinstance(kind, types.ArrayType) or not isinstance(own, types.ArrayType):
         return kind == own
     if kind.extent is None or own.extent is None or key(_substituted(kind.extent, values)) != key(own.extent):

@@ -33,14 +33,16 @@ from polybuild.normalise.induction import (
 )
 from polybuild.normalise.last_values import last_value, with_last_value
 from polybuild.normalise.names import Variable
+from polybuild.normalise.periodic_values import Cycle, after_cycle, cycles, in_cycle
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import Sum, sum_of, tree_of, wide_tree, without_equal_factors
 from polybuild.normalise.wrap_around import settled_value, wrapped_after, wrapped_at_iteration
 
 Loop: TypeAlias = c_ast.For | c_ast.While | c_ast.DoWhile
 
-Change: TypeAlias = Sum | c_ast.Node
-"""What an iteration does to a variable: the sum that it adds, or the value that it leaves in it."""
+Change: TypeAlias = Sum | Cycle | c_ast.Node
+"""What an iteration does to a variable: the sum that it adds, the number that comes next in a cycle, or the
+value that it leaves in it."""
 
 
 class IterationEntryValue(EntryValue):
@@ -139,8 +141,10 @@ class LoopNormaliser:
         induction, trips = count
         for each in sorted(changed, key=lambda one: one.name):
             change = changes.get(each)
-            if isinstance(change, c_ast.Node):
-                value: SymbolicValue = wrapped_after(before[each], change, induction, trips, self._state)
+            if isinstance(change, Cycle):
+                value: SymbolicValue = after_cycle(before[each], change, trips, self._state)
+            elif isinstance(change, c_ast.Node):
+                value = wrapped_after(before[each], change, induction, trips, self._state)
             else:
                 value = after_loop(before[each], change, trips, self._state)
             self._state.values[each] = value
@@ -176,6 +180,8 @@ class LoopNormaliser:
         self, before: SymbolicValue, change: Change | None, induction: BasicInductionVariable | None
     ) -> SymbolicValue:
         """What a variable holds at the start of an iteration."""
+        if isinstance(change, Cycle):
+            return in_cycle(before, change, induction, self._state)
         if isinstance(change, c_ast.Node) and induction is not None:
             return wrapped_at_iteration(before, change, induction, self._state)
         return at_iteration(before, change, induction, self._state)
@@ -191,8 +197,10 @@ class LoopNormaliser:
         for each, mark in marks.items():
             state.values[each] = PointerValue(mark) if isinstance(each.type, types.PointerType) else mark
         self._iteration(node)
-        found: dict[Variable, Change] = {}
+        found: dict[Variable, Change] = dict(cycles(saved, state.values, marks))
         for each, mark in marks.items():
+            if each in found:
+                continue
             increment = self._change(each, state.values[each], mark)
             if increment is not None and not _varies(increment, counter):
                 found[each] = increment
@@ -237,7 +245,7 @@ class LoopNormaliser:
         state.scopes.append({name: kind})
         state.counters.append(name)
         for each in changed:
-            state.values[each] = at_iteration(before[each], increments.get(each), induction, state)
+            state.values[each] = self._at_iteration(before[each], changes.get(each), induction)
         cond, body = self._iteration(node)
         trips = None
         if isinstance(node, c_ast.DoWhile):
@@ -257,7 +265,7 @@ class LoopNormaliser:
         state.values = dict(before)
         ahead = [] if isinstance(node, c_ast.DoWhile) else self._tested(node)
         state.values = dict(before)
-        statements = self._after([*ahead, loop], before, increments, (induction, trips), changed)
+        statements = self._after([*ahead, loop], before, changes, (induction, trips), changed)
         stepped = self._context.changed_in(node.cond)
         tested = changed.intersection(self._context.names.variables_in(node.cond))
         if stepped and all(state.values[each] is not None for each in tested):

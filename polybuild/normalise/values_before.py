@@ -59,15 +59,15 @@ def with_values_before(region: Region) -> Region:
 
 
 def with_counters_set(region: Region) -> Region:
-    """``region`` with what its first loop counts, but does not start, set again as right before it."""
+    """``region`` with what its first loop counts, but does not start, set again as right before it.
+
+    So is what a loop that starts its counter changes besides, where that chooses elements.
+    """
     first = region.statements[0] if region.statements else None
-    counts = isinstance(first, c_ast.While | c_ast.DoWhile) or (
-        isinstance(first, c_ast.For) and not first.init
-    )
-    placement = place_region(region.function, region.index) if counts and region.index >= 0 else None
+    open_ones = _counted(first) if first is not None and region.index >= 0 else set()
+    placement = place_region(region.function, region.index) if open_ones else None
     if placement is None or not isinstance(placement.ancestors[-1], c_ast.Compound) or _jumps(region):
         return region
-    open_ones = _changed(first)
     set_once = _set_once(region)
     before = list(enumerate(_before(placement.ancestors, region), 1))
     beside = len(list(_before(placement.ancestors[-1:], region)))
@@ -80,6 +80,17 @@ def with_counters_set(region: Region) -> Region:
             sets.append(c_ast.Assignment("=", c_ast.ID(name, value.coord), duplicate(value), value.coord))
         open_ones -= _changed(each)
     return dataclasses.replace(region, statements=(*reversed(sets), *region.statements)) if sets else region
+
+
+def _counted(loop: c_ast.Node) -> set[str]:
+    """The variables that ``loop`` changes, or what of them chooses elements if it starts a counter."""
+    if not isinstance(loop, c_ast.While | c_ast.DoWhile | c_ast.For):
+        return set()
+    if not isinstance(loop, c_ast.For) or not loop.init:
+        return _changed(loop)
+    subscripts = [each.subscript for each in walk(loop) if isinstance(each, c_ast.ArrayRef)]
+    chosen = {each.name for part in subscripts for each in walk(part) if isinstance(each, c_ast.ID)}
+    return (_changed(loop) - _changed(loop.init)) & chosen
 
 
 def _changed(node: c_ast.Node) -> set[str]:

@@ -17,29 +17,16 @@
 
 from __future__ import annotations
 
-import functools
-import operator
-from collections.abc import Callable
-
 from pycparser import c_ast
 
 from polybuild.c.basic_types import LONG_LONG
-from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import contains, duplicate, key, replaced
-from polybuild.c.synthetic import EntryValue, ExactCast, number
+from polybuild.c.synthetic import EntryValue, number
 from polybuild.c.types import IntegerType
+from polybuild.normalise.constant_values import constant_value
 from polybuild.normalise.induction import BasicInductionVariable
 from polybuild.normalise.state import PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import Sum, sum_of, tree_of
-
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 def settled_value(
@@ -57,18 +44,18 @@ def settled_value(
         return after
     if _is_taken_down(after, mark):
         return number(0)
-    first = _constant(before)
+    first = constant_value(before)
     once, twice = None, None
     if first is not None:
-        once = _constant(replaced(after, key(mark), number(first)))
+        once = constant_value(replaced(after, key(mark), number(first)))
     if once is not None:
-        twice = _constant(replaced(after, key(mark), number(once)))
+        twice = constant_value(replaced(after, key(mark), number(once)))
     return number(once) if once is not None and once == twice else None
 
 
 def _is_taken_down(after: c_ast.Node, flag: EntryValue) -> bool:
     """Whether ``after`` is ``flag ? 0 : flag``."""
-    if not isinstance(after, c_ast.TernaryOp) or _constant(after.iftrue) != 0:
+    if not isinstance(after, c_ast.TernaryOp) or constant_value(after.iftrue) != 0:
         return False
     return key(after.cond) == key(flag) == key(after.iffalse)
 
@@ -78,8 +65,8 @@ def wrapped_at_iteration(
 ) -> c_ast.Node | None:
     """What a variable holds at the start of an iteration, where the one before left ``settled`` in it."""
     counter, step = induction.counter, induction.step
-    if _constant(before) in {0, 1} and _constant(settled) == 1 - (_constant(before) or 0):
-        op = "!=" if _constant(settled) else "=="
+    if constant_value(before) in {0, 1} and constant_value(settled) == 1 - (constant_value(before) or 0):
+        op = "!=" if constant_value(settled) else "=="
         return c_ast.BinaryOp(op, duplicate(counter), duplicate(induction.start), counter.coord)
     kind = state.typing(counter)
     if not isinstance(kind, IntegerType) or not kind.signed:
@@ -108,33 +95,3 @@ def wrapped_after(
     last = tree_of(sum_of(induction.start, kind, typing).plus(way), kind, typing)
     some = trips.cond if isinstance(trips, c_ast.TernaryOp) else c_ast.BinaryOp(">", trips, number(0))
     return c_ast.TernaryOp(duplicate(some), replaced(settled, key(counter), last), before, counter.coord)
-
-
-def _constant(node: c_ast.Node) -> int | None:
-    """The value of an integer expression of numbers alone; None if it is not known, or has other parts."""
-    match node:
-        case c_ast.Constant() if "int" in node.type:
-            return integer_value(node.value)
-        case c_ast.UnaryOp(op="!"):
-            inner = _constant(node.expr)
-            return None if inner is None else int(not inner)
-        case c_ast.UnaryOp(op="-" | "+"):
-            inner = _constant(node.expr)
-            return None if inner is None else inner * (1 if node.op == "+" else -1)
-        case ExactCast():
-            return _constant(node.expr)
-        case c_ast.TernaryOp():
-            chosen = _constant(node.cond)
-            return None if chosen is None else _constant(node.iftrue if chosen else node.iffalse)
-        case c_ast.BinaryOp() if node.op in {*_COMPARISONS, "&&", "||"}:
-            sides = [_constant(each) for each in (node.left, node.right)]
-            if None in sides:
-                return None
-            left, right = sides
-            if node.op in {"&&", "||"}:
-                return int(
-                    functools.reduce(operator.and_ if node.op == "&&" else operator.or_, map(bool, sides))
-                )
-            assert left is not None and right is not None  # noqa: S101, PT018 - told above
-            return int(_COMPARISONS[node.op](left, right))
-    return None

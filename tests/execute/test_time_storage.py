@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from compiling import transform
 from step_programs import Grids, run_steps
+
+from polybuild.poly.trees import descendants, is_band, mark_of, node_kind
 
 GRIDS = Grids(
     """
@@ -11,6 +16,7 @@ GRIDS = Grids(
 #define AT(u, i, j) u[(i)*w + (j)]
 #define MEAN(p) (0.2 * (p[i][j] + p[i][j - 1] + p[i][j + 1] + p[i - 1][j] + p[i + 1][j]))
 #define FLAT(p) (0.2 * (AT(p, i, j) + AT(p, i, j - 1) + AT(p, i, j + 1) + AT(p, i - 1, j) + AT(p, i + 1, j)))
+static void step(int h, int w, double to[h][w], double from[h][w]) { EACH to[i][j] = MEAN(from); }
 """,
     "int steps, int h, int w, double u[4][h][w], double *restrict v, double *restrict p",
     "h * w",
@@ -30,6 +36,46 @@ for (int t = 0; t < steps; t++) {
   const int now = t % 2, next = 1 - now;
   EACH u[next][i][j] = MEAN(u[now]);
 }""",
+    "numbers of grids that flip": """
+int now = 0;
+for (int t = 0; t < steps; t++) {
+  EACH u[1 - now][i][j] = MEAN(u[now]);
+  now = 1 - now;
+}
+p[0] = now;""",
+    "numbers of grids that change places": """
+int now = 0, next = 1;
+for (int t = 0; t < steps; t++) {
+  EACH u[next][i][j] = MEAN(u[now]);
+  int kept = now;
+  now = next;
+  next = kept;
+}
+p[0] = next;""",
+    "numbers of grids in a while loop": """
+int now = 0, t = 0;
+while (t < steps) {
+  EACH u[!now][i][j] = MEAN(u[now]);
+  now ^= 1;
+  t++;
+}
+p[0] = now;""",
+    "numbers of three grids": """
+int old = 0, now = 1, next = 2;
+for (int t = steps; t > 0; t--) {
+  EACH u[next][i][j] = MEAN(u[now]) - u[old][i][j];
+  int kept = old;
+  old = now; now = next; next = kept;
+}
+p[0] = 9 * old + 3 * now + next;""",
+    "a number of four grids": """
+int now = 3;
+for (int t = 0; t < steps; t++) {
+  EACH u[(now + 1) % 4][i][j] = MEAN(u[now]) - u[(now + 2) % 4][i][j];
+  now = (now + 1) % 4;
+}
+p[0] = now;""",
+    "a function of planes": "for (int t = 0; t < steps; t++) step(h, w, u[(t + 1) % 2], u[t % 2]);",
     "conditions": """
 for (int t = 0; t < steps; t++) {
   if (t % 2 == 0) { EACH u[1][i][j] = MEAN(u[0]); }
@@ -93,3 +139,60 @@ def test_tiled_over_time(outcome, form):
     before, after, region = outcome[form]
     assert after == before
     assert any("stencil over time" in each for each in region.remarks)
+
+
+# one step from a grid to the other; counted from 0, so that the trees have the same bounds
+ALIKE = [
+    "remainders",
+    "masks",
+    "exclusive or",
+    "differences",
+    "names of grids",
+    "numbers of grids that flip",
+    "numbers of grids that change places",
+    "numbers of grids in a while loop",
+    "conditions",
+    "choices",
+    "flat subscripts",
+    "pointers to grids",
+    "a function of planes",
+]
+POINTERS = {
+    "pointers": "double *kept = v; v = p; p = kept;",
+    "a function": "swap(&v, &p);",
+}
+PARAMETERS = "int steps, int h, int w, double *restrict v, double *restrict p"
+
+
+def test_all_forms_have_the_same_tree(tmp_path):
+    """Bands, marks and tiles are the same, however the storage of two grids is written."""
+    top = f"""{GRIDS.macros}
+static void swap(double **x, double **y) {{ double *kept = *x; *x = *y; *y = kept; }}
+"""
+    frame = "void f{}({}) {{\n{}\n#pragma scop\n{}\n#pragma endscop\n}}\n"
+    bodies = [(GRIDS.parameters, "", FORMS[each].partition("p[0]")[0].strip()) for each in ALIKE]
+    flip = bodies[ALIKE.index("numbers of grids that flip")][2]
+    declared, _, loop = flip.partition("\n")
+    bodies.append((GRIDS.parameters, declared, loop))
+    for change in POINTERS.values():
+        loop = f"for (int t = 0; t < steps; t++) {{ EACH AT(p, i, j) = FLAT(v); {change} }}"
+        bodies.append((PARAMETERS, "", loop))
+    text = top + "".join(frame.format(number, *each) for number, each in enumerate(bodies))
+    result = transform(tmp_path / "in.c", text, "-O2")
+    names = [*ALIKE, "set before the region", *POINTERS]
+    trees = dict(zip(names, map(_tree, result.details), strict=True))
+    assert {name for name, tree in trees.items() if tree != trees["remainders"]} == set()
+
+
+def _tree(details):
+    """Marks, sequences and bands of a tree with their depths; of bands what carries nothing, and divisors."""
+    found = []
+    for each in descendants(details.schedule.get_root()):
+        mark = mark_of(each)
+        says = mark.kind if mark is not None else ()
+        if is_band(each):
+            carried = [each.band_member_get_coincident(at) for at in range(each.band_n_member())]
+            sizes = sorted(set(re.findall(r"/(\d+)\)", str(each.band_get_partial_schedule()))))
+            says = carried, sizes
+        found.append((each.get_tree_depth(), node_kind(each), says))
+    return found
