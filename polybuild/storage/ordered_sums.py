@@ -3,12 +3,11 @@
 ::
 
     for i:                                     for i:
-      for j:                                     for j:
-        r = ...;                                   r = ...;
-        f[i] += r * d;              ->             if (r < c) { f[i] += r * d; term[i][j] = r; }
-        if (r < c)                                 else term[i][j] = -0.0;
-          { f[i] += r * d; e += r; }           for i: for j:
-                                                 e += term[i][j];
+      s = 0;                                     s = 0;
+      for j: s += ...;                           for j: s += ...;
+      f[i] = s;                       ->         f[i] = s;
+      if (s < c) e += s;                         if (s < c) term[i] = s; else term[i] = -0.0;
+                                               for i: e += term[i];
 
 Nothing but ``e`` keeps the iterations of ``i`` in order, and an order of floating-point operations is not
 changed; but all the work is in the terms, whose values may be kept for a strip of iterations (scalar

@@ -104,7 +104,16 @@ def private_nests(
 
 
 def _is_freed(nest: PrivateNest, dependences: isl.UnionMap) -> bool:
-    """Whether nothing but what runs in order keeps the loops of ``nest`` from any order, and that does."""
+    """Whether nothing but what runs in order keeps the loops of ``nest`` from any order, and that does.
+
+    That takes one value of each iteration: whole rows of values cost more than they gain, as was measured.
+    """
+    if any(
+        each.depth - nest.outer > nest.depth
+        for each in nest.webs
+        if not each.readers.isdisjoint(nest.in_order)
+    ):
+        return False
     inside = _between(dependences, nest.statements)
     awaited = any(
         each.get_tuple_name(_in) in nest.in_order and each.get_tuple_name(_out) not in nest.in_order

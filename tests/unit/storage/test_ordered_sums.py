@@ -47,7 +47,9 @@ def test_each_sum_adds_a_private_value(model, body, sums):
         assert {each.array.name for each in statement.accesses} & terms
 
 
-@pytest.mark.parametrize("body", [f"{LOOPS} {{ {PAIR} y[i] += w; total += w; }}"])
+@pytest.mark.parametrize(
+    "body", [f"for (int i = 0; i < n; i++) {{ double s = 0; {ROW} s += x[i] * x[j]; y[i] = s; total += s; }}"]
+)
 def test_loops_are_free_but_for_the_sums(model, body):
     found, separate = parts(model, body)
     own = compute_dependences(separate.scop, found.live)
@@ -77,3 +79,9 @@ def test_what_reads_a_sum_keeps_its_loop_in_order(model):
     own = compute_dependences(separate.scop, found.live)
     nests = private_nests(separate.scop, own, found.live, separate.sums, separate.sums)
     assert all(each.outer == 1 for each in nests)
+
+
+def test_rows_of_terms_stay(model):
+    found, separate = parts(model, f"{LOOPS} {{ {PAIR} y[i] += w; total += w; }}")
+    own = compute_dependences(separate.scop, found.live)
+    assert private_nests(separate.scop, own, found.live, separate.sums, separate.sums) == ()
