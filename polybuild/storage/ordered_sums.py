@@ -167,14 +167,22 @@ def _computing(
         for each in new.accesses
         if id(each.node) not in gone and not (_of_both_ways(each) and each.array.name in sums)
     ]
-    for node, term in zip(nodes, terms, strict=True):
+    for node, term, array in zip(nodes, terms, (each.array for each in additions), strict=True):
         relation = isl.Map.from_domain(new.domain).set_tuple_name(_out, term.name)
         identity = _identity(node)
         node.op, node.lvalue = "=", c_ast.ID(term.name, node.coord)
+        if array.element.size < DOUBLE.size:
+            node.rvalue = _as_if_added(node.rvalue)
         settings = [node, *_set_elsewhere(new.body, node, identity)]
         kept += [Access(term, relation, AccessKind.WRITE, each.lvalue) for each in settings]
     named = tuple((node, array) for node, array in new.locals if id(node) not in gone)
     return replace(new, accesses=tuple(kept), locals=named)
+
+
+def _as_if_added(value: c_ast.Node) -> c_ast.Node:
+    """``value`` as it is added to a float: integers are converted to that first, and may be rounded."""
+    zero = c_ast.UnaryOp("-", c_ast.Constant("float", "0.0f", value.coord), value.coord)
+    return c_ast.BinaryOp("+", value, zero, value.coord)
 
 
 def _identity(addition: c_ast.Assignment) -> c_ast.Node:

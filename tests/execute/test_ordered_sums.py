@@ -88,6 +88,9 @@ APART = {
         s += sqrt(q); if (q > 0.1) total += a * q; *e += b * q; }} u[i] = s; *e -= s; }}""",
     "of floats": f"""for (int i = 0; i < n; i++) {{ double s = 0; for (int j = 0; j < n; j++) {{ {PAIR}
         float w = (float)(1 / (q + 1)); s += w * a; narrow += w; }} u[i] = s; }}""",
+    "of integers that a float rounds": f"""for (int i = 0; i < n; i++) {{ double s = 0, w = 0;
+        for (int j = 0; j < n; j++) {{ {PAIR} s += a / (q + 1); w += b / (q + 1); }}
+        u[i] = s; narrow += (int)(1e7 * w); }}""",
     "of the smallest": f"""for (int i = 0; i < n; i++) {{ double m = 1e30; int at = 0;
         for (int j = 0; j < n; j++) {{ {PAIR} if (q < m && j != i) {{ m = q; at = j; }} }}
         u[i] = at; total += m; }}""",
