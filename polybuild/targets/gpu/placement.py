@@ -227,6 +227,8 @@ class _Placer:
         for each in references:
             touched = self._users[each.statement.name].reverse().apply_range(relation_of(each, self._scop))
             for position in range(len(self._kernel.threads)):
+                if self._kernel.tile[position] == 1:
+                    continue  # its only point exists
                 steps = self._steps(each, position)
                 moving = [dim for dim, step in enumerate(steps) if step]
                 if len(steps) != len(box.sizes) or len(moving) > 1:
