@@ -16,12 +16,13 @@ numbers come back is found by computing them.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 
 from pycparser import c_ast
 
 from polybuild.c.basic_types import LONG_LONG
-from polybuild.c.syntax_tree import key, replaced
+from polybuild.c.syntax_tree import key, replaced, walk
 from polybuild.c.synthetic import EntryValue, number
 from polybuild.c.types import IntegerType
 from polybuild.effort import PERIOD
@@ -50,7 +51,7 @@ def cycles(
     after: Mapping[Variable, SymbolicValue],
     marks: Mapping[Variable, EntryValue],
 ) -> dict[Variable, Cycle]:
-    """Those of the variables of ``marks`` that take a few numbers in turn.
+    """Those of the variables of ``marks`` that take a few numbers in turn, as all does that they come from.
 
     They hold what is ``before`` the loop, and ``after`` an iteration that begins with the ``marks``.
     """
@@ -60,7 +61,7 @@ def cycles(
         first = None if start is None or isinstance(start, PointerValue) else constant_value(start)
         if first is not None and isinstance(each.type, IntegerType):
             places[each] = [first]
-    for _ in range(PERIOD):
+    for _ in range(math.lcm(*range(2, PERIOD + 1))):  # after so many all that take numbers in turn begin anew
         now = {key(marks[each]): number(numbers[-1]) for each, numbers in places.items()}
         for each, numbers in list(places.items()):
             following = _following(after.get(each), now)
@@ -68,8 +69,18 @@ def cycles(
                 del places[each]
             else:
                 numbers.append(following)
-    found = {each: _cycle(numbers) for each, numbers in places.items()}
-    return {each: cycle for each, cycle in found.items() if cycle is not None}
+    found = {each: cycle for each, numbers in places.items() if (cycle := _cycle(numbers)) is not None}
+    while True:
+        others = {key(mark) for each, mark in marks.items() if each not in found}
+        lasting = {each: cycle for each, cycle in found.items() if others.isdisjoint(_parts(after[each]))}
+        if len(lasting) == len(found):
+            return found
+        found = lasting
+
+
+def _parts(value: SymbolicValue) -> set[object]:
+    """The keys of all that ``value`` is computed from."""
+    return set() if value is None or isinstance(value, PointerValue) else set(map(key, walk(value)))
 
 
 def _following(after: SymbolicValue, now: Mapping[object, c_ast.Node]) -> int | None:

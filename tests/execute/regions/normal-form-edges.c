@@ -98,6 +98,31 @@ for (int i = 0; i < n; i++) {
 #pragma endscop
 b[0] = (int)(k >> 1);
 
+//# alternates_for_a_while: serial
+int now, count;
+#pragma scop
+now = count = 0;
+for (int i = 0; i < n; i++) {
+  x[i] = now;
+  now = (now + (count < 20)) % 2;
+  count++;
+}
+#pragma endscop
+a[0] = now;
+
+//# three_of_two_that_alternate: serial
+int one = 0, two = 0, three = 0;
+#pragma scop
+one = 0; two = 0; three = 0;
+for (int i = 0; i < n; i++) {
+  x[i] = three;
+  three = (three + 1 + (one == 1 && two == 2)) % 2;
+  one = 1 - one;
+  two = (two + 1) % 3;
+}
+#pragma endscop
+a[0] = three;
+
 //# quadratic: parallel
 int k = 0;
 #pragma scop
