@@ -152,9 +152,9 @@ def test_nvcc(tmp_path, monkeypatch):
     assert [each.backend for each in result.regions] == ["cuda"] * 3
     image = build_image(kept[0], "nvcc", (90,), contract=True)
     assert {each.spills for each in image.usage} == {0}
-    assert kept[0].index("polybuild_factor(int k)") < kept[0].index("polybuild_series(double x)")
+    assert kept[0].index("polybuild_factor(int own_k)") < kept[0].index("polybuild_series(double own_x)")
     assert "square" not in kept[0]  # it was written out in the model
-    assert kept[0].count("steps(unsigned int v)") == 1
+    assert kept[0].count("steps(unsigned int own_v)") == 1
 
 
 @pytest.mark.parametrize(
