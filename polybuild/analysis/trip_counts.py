@@ -57,7 +57,6 @@ def _statement(statement: Statement, context: isl.Set, limits: frozenset[str]) -
     return tuple(counts)
 
 
-@remembered  # whoever wants to know of sizes asks
 def _determines(equality: isl.Constraint, dim: int) -> bool:
     """Whether ``equality`` gives dimension ``dim`` one value for each value of some before it."""
     kinds = (isl.dim_type.set, isl.dim_type.div)
@@ -70,6 +69,7 @@ def _determines(equality: isl.Constraint, dim: int) -> bool:
     )
 
 
+@remembered  # whoever wants to know of sizes asks
 def dimension_counts(
     domain: isl.Set, context: isl.Set, unknown: frozenset[int] = frozenset()
 ) -> tuple[isl.PwAff, ...]:

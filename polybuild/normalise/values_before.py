@@ -83,14 +83,18 @@ def with_counters_set(region: Region) -> Region:
 
 
 def _counted(loop: c_ast.Node) -> set[str]:
-    """The variables that ``loop`` changes, or what of them chooses elements if it starts a counter."""
+    """The variables that ``loop`` changes, or what of them chooses elements if it starts a counter.
+
+    Counters that it starts, or loops in it, have no value from before.
+    """
     if not isinstance(loop, c_ast.While | c_ast.DoWhile | c_ast.For):
         return set()
     if not isinstance(loop, c_ast.For) or not loop.init:
         return _changed(loop)
     subscripts = [each.subscript for each in walk(loop) if isinstance(each, c_ast.ArrayRef)]
     chosen = {each.name for part in subscripts for each in walk(part) if isinstance(each, c_ast.ID)}
-    return (_changed(loop) - _changed(loop.init)) & chosen
+    started = (_changed(each.init) for each in walk(loop) if isinstance(each, c_ast.For) and each.init)
+    return (_changed(loop) & chosen).difference(*started)
 
 
 def _changed(node: c_ast.Node) -> set[str]:
