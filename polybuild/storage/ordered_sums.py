@@ -171,7 +171,7 @@ def _computing(
         relation = isl.Map.from_domain(new.domain).set_tuple_name(_out, term.name)
         identity = _identity(node)
         node.op, node.lvalue = "=", c_ast.ID(term.name, node.coord)
-        if array.element.size < DOUBLE.size:
+        if array.element != DOUBLE:
             node.rvalue = _as_if_added(node.rvalue)
         settings = [node, *_set_elsewhere(new.body, node, identity)]
         kept += [Access(term, relation, AccessKind.WRITE, each.lvalue) for each in settings]
