@@ -84,8 +84,11 @@ def dimension_counts(
     equalities = [each for each in domain.affine_hull().get_constraints() if each.is_equality()]
     counts = []
     for dim in range(depth):
-        if dim in unknown or any(_determines(each, dim) for each in equalities):
-            counts.append(isl.PwAff.val_on_domain(context, isl.Val(DYNAMIC_TRIPS if dim in unknown else 1)))
+        if dim in unknown:
+            counts.append(isl.PwAff.val_on_domain(context, isl.Val(DYNAMIC_TRIPS)))
+            continue
+        if any(_determines(each, dim) for each in equalities):
+            counts.append(isl.PwAff.val_on_domain(context, isl.Val(1)))
             continue
         values = domain.project_out(isl.dim_type.set, dim + 1, depth - dim - 1)
         values = values.project_out(isl.dim_type.set, 0, dim).coalesce()

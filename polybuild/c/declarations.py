@@ -187,7 +187,7 @@ def size_of(kind: Type, scope: Scope) -> int | None:
     return None
 
 
-_BINARY: dict[str, Callable[[int, int], int]] = {
+INTEGER_OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -205,6 +205,7 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
     "&&": lambda left, right: bool(left and right),
     "||": lambda left, right: bool(left or right),
 }
+"""What operations of C make of integers, types left aside; division is apart, as it may be by zero."""
 
 
 def evaluate(node: c_ast.Node, scope: Scope) -> int | None:
@@ -250,7 +251,7 @@ def _evaluate_binary(node: c_ast.BinaryOp, scope: Scope) -> int | None:
             return None
         quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
         return quotient if node.op == "/" else left - quotient * right
-    return int(_BINARY[node.op](left, right)) if node.op in _BINARY else None
+    return int(INTEGER_OPERATIONS[node.op](left, right)) if node.op in INTEGER_OPERATIONS else None
 
 
 def _converted(value: int, kind: IntegerType) -> int:

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-
 from pycparser import c_ast
 
+from polybuild.c.declarations import INTEGER_OPERATIONS
 from polybuild.c.literals import integer_value
 from polybuild.c.synthetic import ExactCast
 
-_OPERATIONS: dict[str, Callable[[int, int], int]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "&&": lambda left, right: bool(left) and bool(right),
-    "||": lambda left, right: bool(left) or bool(right),
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-}
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_SHIFTS = frozenset({"<<", ">>"})
 
 
 def constant_value(node: c_ast.Node) -> int | None:
@@ -53,12 +37,12 @@ def constant_value(node: c_ast.Node) -> int | None:
 def _computed(op: str, left: int, right: int) -> int | None:
     """``left op right``; None where types might matter, or signs."""
     if max(abs(left), abs(right)) >= 1 << 15:  # a product may be beyond its type
-        return int(_OPERATIONS[op](left, right)) if op in {"==", "!=", "<", "<=", ">", ">="} else None
+        return int(INTEGER_OPERATIONS[op](left, right)) if op in _COMPARISONS else None
     if op in {"%", "/"}:
         if left < 0 or right <= 0:
             return None
         return left % right if op == "%" else left // right
-    if op not in _OPERATIONS or (op in {"&", "|", "^"} and min(left, right) < 0):
+    if op not in INTEGER_OPERATIONS or op in _SHIFTS or (op in {"&", "|", "^"} and min(left, right) < 0):
         return None
-    value = int(_OPERATIONS[op](left, right))
+    value = int(INTEGER_OPERATIONS[op](left, right))
     return value if value >= 0 else None  # of an unsigned type it is a large number

@@ -62,7 +62,7 @@ def split_at_pivots(scop: Scop, dependences: Dependences) -> Scop:
 def _pivots(scop: Scop, loops: Sequence[Loop], dependences: Dependences) -> list[isl.MultiAff]:
     """What is zero at one end of each dependence within a step of the outermost one of ``loops``.
 
-    They are functions of the counters. None if there are no such dependences, or others besides.
+    They are functions of the counters; none of them if there are other such dependences, or too many pivots.
     """
     found: list[isl.MultiAff] = []
     nest = {each.name: each for each in scop.statements if each.iterators == loops}

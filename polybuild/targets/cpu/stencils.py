@@ -81,6 +81,8 @@ def with_shared_nests(
         return tile_stencil(node, references(scop, node), dependences, context) is not None
 
     shared = with_bands_beside(schedule, dependences, is_stencil)
+    if shared.plain_is_equal(schedule):
+        return schedule  # there are none
     try:
         check_schedule(shared, dependences, scop.domain)
     except IllegalSchedule:

@@ -197,7 +197,7 @@ class _Placer:
         hoisted = outer is not None and outer.elements <= inner.elements
         box = outer if hoisted and outer is not None else inner
         order, run = self._layout(references, len(box.sizes))
-        waits = not hoisted and self._may_wait(array, box) and self._has_missing_points(references, box)
+        waits = not hoisted and self._may_wait(array, box) and self._holds_all_points(references, box)
         row = box.sizes[order[-1]]
         if self._kernel.product is not None:
             row = self._kernel.product.instruction.row_of(row)
@@ -219,7 +219,7 @@ class _Placer:
             stages=self._limits.stages.count if run > 1 and waits else 1,
         )
 
-    def _has_missing_points(self, references: list[KernelAccess], box: Box) -> bool:
+    def _holds_all_points(self, references: list[KernelAccess], box: Box) -> bool:
         """Whether ``box`` has a place for what each point of a tile touches, if it exists or not.
 
         Those of a full tile step through it from its first place on, or do not move in it.
