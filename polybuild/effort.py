@@ -15,6 +15,11 @@ REGION_LINES = 100
 EXACT_DEPENDENCES = 0.4
 """The part of these that exact dependences may take: over-approximated ones take half a second, and what
 comes after them works with either."""
+EXACT_PAIRS = 10_000
+"""Pairs of pieces of the accesses to an array beyond which exact ones are not tried: they do not come to an
+end. Usual regions have some hundred,"""
+HULL_PIECES = 8
+"""and pieces of an access beyond which over-approximated ones are found for the hull of it."""
 PROJECTION_OPERATIONS = 1_000_000
 """For counters that others determine."""
 PRIVATE_MODEL_OPERATIONS = 4_000_000

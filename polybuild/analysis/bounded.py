@@ -17,7 +17,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, compute_dependences
-from polybuild.effort import EXACT_DEPENDENCES
+from polybuild.effort import EXACT_DEPENDENCES, EXACT_PAIRS, HULL_PIECES
 from polybuild.poly.budget import operation_budget
 from polybuild.poly.overapproximation import overapproximation_of_piece
 from polybuild.poly.relations import maps_of, union_of
@@ -40,20 +40,36 @@ def bounded_dependences(
         with operation_budget(maximum):
             return overapproximate_dependences(scop), tuple(arrays)
     allowed = int(EXACT_DEPENDENCES * maximum)
-    whole = _exact(scop, live_out, allowed)
+    large = {array.name for array in arrays_of_many_cases(scop)}
+    whole = None if large else _exact(scop, live_out, allowed)
     if whole is not None:
         return whole, ()
     parts, approximated = [], []
     for array in arrays:
         alone = _restricted(scop, array)
         # all of a single array was too much already
-        found = _exact(alone, live_out, allowed // len(arrays)) if len(arrays) > 1 else None
+        is_worth_it = len(arrays) > 1 and array.name not in large
+        found = _exact(alone, live_out, allowed // len(arrays)) if is_worth_it else None
         if found is None:
             approximated.append(array)
             with operation_budget(maximum):
                 found = overapproximate_dependences(alone)
         parts.append(found)
     return _together(parts), tuple(approximated)
+
+
+def arrays_of_many_cases(scop: Scop) -> list[Array]:
+    """Arrays whose subscripts have so many cases that exact dependences are not found in time."""
+    return [array for array in scop.arrays if _piece_pairs(scop, array) > EXACT_PAIRS]
+
+
+def _piece_pairs(scop: Scop, array: Array) -> int:
+    """Pairs of pieces of accesses to ``array`` that may depend on each other: pieces are cases of subscripts."""
+    reads, writes = (
+        sum(each.n_basic_map() for kind in kinds for each in maps_of(scop.accesses(kind, array=array.name)))
+        for kinds in ((AccessKind.READ,), (AccessKind.WRITE, AccessKind.MAY_WRITE))
+    )
+    return writes * (reads + writes)
 
 
 def _exact(scop: Scop, live_out: frozenset[str], maximum: int) -> Dependences | None:
@@ -67,8 +83,9 @@ def overapproximate_dependences(scop: Scop) -> Dependences:
     """An over-approximation of ``scop``'s dependences, none private: every read may see an older value."""
     reads = scop.accesses(AccessKind.READ)
     writes = scop.accesses(AccessKind.WRITE, AccessKind.MAY_WRITE)
-    flow = _pairs(scop, writes, reads)
-    false = _pairs(scop, writes, writes).union(_pairs(scop, reads, writes))
+    later_reads, written = _in_few_pieces(reads), _in_few_pieces(writes)
+    flow = _pairs(scop, written, later_reads)
+    false = _pairs(scop, written, written).union(_pairs(scop, later_reads, written))
     return Dependences(flow, false, (), reads)
 
 
@@ -87,6 +104,12 @@ def _pairs(scop: Scop, sources: isl.UnionMap, sinks: isl.UnionMap) -> isl.UnionM
                 if not pairs.plain_is_empty():
                     found.append(_hull(pairs).intersect(before))
     return union_of(found, scop.context.get_space())
+
+
+def _in_few_pieces(accesses: isl.UnionMap) -> isl.UnionMap:
+    """``accesses``, those of many pieces over-approximated by one: of pairs there are as many as of products."""
+    few = (_hull(each) if each.n_basic_map() > HULL_PIECES else each for each in maps_of(accesses))
+    return union_of(few, accesses.get_space())
 
 
 def _hull(relation: isl.Map) -> isl.Map:

@@ -19,7 +19,7 @@ import islpy as isl
 
 from polybuild import effort
 from polybuild.analysis.aliasing import Overlap, aliases_of, find_overlaps
-from polybuild.analysis.bounded import bounded_dependences
+from polybuild.analysis.bounded import arrays_of_many_cases, bounded_dependences
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.exits import with_reads_of_exits, with_resolved_exits
 from polybuild.analysis.histograms import find_histograms
@@ -315,8 +315,16 @@ def _pairs(scop: Scop) -> int:
 def find_dependences(model: RegionModel) -> None:
     """Find flow, anti and output dependences (Feautrier 1991), and privatisable arrays.
 
-    They are over-approximated where the exact ones take too long. The original order must respect them.
+    They are over-approximated where the exact ones take too long, unless nobody asked for the region. The
+    original order must respect them.
     """
+    if model.region.detected and (arrays := arrays_of_many_cases(model.scop)):
+        raise Unsupported(
+            "too-complex",
+            f"the subscripts of '{arrays[0].spelling}' have too many cases to look for another order unasked",
+            model.region.begin,
+            "mark the loops, as worth the time",
+        )
     model.dependences, model.approximated = bounded_dependences(
         model.scop, model.live, model.operations, exact=model.exact
     )

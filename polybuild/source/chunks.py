@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 
 from polybuild.c.tokens import CHARACTER, KEYWORDS, STRING, WORD, identifiers, matching_bracket, token_texts
 from polybuild.effort import LONG_DECLARATION
@@ -24,6 +25,7 @@ _CALL_LIKE = pattern(r"([A-Za-z_$][\w$]*)\s*\(")
 _DIRECTIVE = pattern(r"^[ \t]*#.*$", re.MULTILINE)
 _DOUBTFUL_HEAD = pattern(r"=|\b(?:struct|union|enum)\s*(?:__attribute|__declspec|_Alignas|\[\[)")
 _OLD_STYLE_HEAD = pattern(r"\)\s*[A-Za-z_]")
+_TYPEDEF = pattern(r"(?:__extension__\s+)?typedef")
 _TABLE = pattern(r"=\s*\{")
 _ATTRIBUTE = pattern(r"\b(?:__attribute__|__attribute|__declspec|_Alignas|__asm__|asm)\s*(?=\()|(?=\[\s*\[)")
 
@@ -174,6 +176,7 @@ class ChunkIndex:
         self._starts = [chunk.start for chunk in self.chunks]
         self._declared: dict[int, set[str]] = {}
         self._mentions: dict[int, set[str]] = {}
+        self._typedefs: dict[int, set[str]] = {}
         self._with_word: dict[str, list[int]] = {}
         for number, chunk in enumerate(self.chunks):
             end = chunk.end if chunk.body is None else chunk.body
@@ -190,6 +193,13 @@ class ChunkIndex:
                 names = set(_CALL_LIKE.findall(self.text, chunk.start, chunk.body)) - KEYWORDS
             self._declared[number] = names
         return self._declared[number]
+
+    def typedefs(self, number: int) -> AbstractSet[str]:
+        """The names of types that a chunk declares with ``typedef``."""
+        if number not in self._typedefs:
+            head = self.head(number)
+            self._typedefs[number] = declared_names(head) if _TYPEDEF.match(head) else set()
+        return self._typedefs[number]
 
     def _mentioned(self, number: int) -> set[str]:
         """The names that what a chunk declares asks for."""

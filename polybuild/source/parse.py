@@ -149,33 +149,40 @@ def _units(
     mentioned: Collection[str],
 ) -> list[_Unit]:
     needed = chunks.needed_by(number, mentioned)
-    heads = {index: chunks.head(index) for index in needed}
-    typedefs: set[str] = set()
-    for head in heads.values():
-        if head.startswith("typedef") or re.match(r"__extension__\s+typedef", head):
-            typedefs |= declared_names(head)
+    typedefs = set[str]().union(*map(chunks.typedefs, needed))
     units: list[_Unit] = []
     words: set[str] = set()
-    for index in [*needed, number]:
-        chunk = chunks.chunks[index]
-        essential = index == number
-        if not essential and chunk.is_old_style(lines.text):
+    for index in needed:
+        if chunks.chunks[index].is_old_style(lines.text):
             continue  # it declares no types of parameters
-        end = chunk.end if essential or chunk.body is None else chunk.body
-        raw, locations = _extract(lines, chunk.start, end, pragmas if essential else {})
-        if not essential:
-            raw = without_tables(raw) if chunk.body is None else f"{raw};"
+        raw, locations = _declaration(chunks, lines, index)
         words |= _words(raw)
-        unknown = not essential and changes_types(raw)
-        names = frozenset(typedefs if essential else ())
-        text = _lowered(raw, _words(raw) & typedefs)
-        units.append(_Unit(text, locations, essential, names, unknown))
+        units.append(_Unit(_lowered(raw, _words(raw) & typedefs), locations, unknown=_changes_types(raw)))
+    chunk = chunks.chunks[number]
+    raw, locations = _extract(lines, chunk.start, chunk.end, pragmas)
+    words |= _words(raw)
+    text = _lowered(raw, _words(raw) & typedefs)
+    units.append(_Unit(text, locations, essential=True, typedefs=frozenset(typedefs)))
     start = lines.user_location(lines.presumed_at(chunks.chunks[number].start))
     known = [_Unit(typedef, (start,)) for name, typedef in built_in_typedefs(words) if name not in typedefs]
     return known + units
 
 
+@functools.lru_cache(maxsize=PARSED_CHUNKS)  # most functions of a file need the same ones
+def _declaration(
+    chunks: ChunkIndex, lines: LineTable, number: int
+) -> tuple[str, tuple[PresumedLocation, ...]]:
+    """What a chunk declares, a function without its body, and the user's location of each line."""
+    chunk = chunks.chunks[number]
+    if chunk.body is None:
+        raw, locations = _extract(lines, chunk.start, chunk.end, {})
+        return without_tables(raw), locations
+    raw, locations = _extract(lines, chunk.start, chunk.body, {})
+    return f"{raw};", locations
+
+
 _lowered = functools.lru_cache(maxsize=PARSED_CHUNKS)(lower_dialect)
+_changes_types = functools.lru_cache(maxsize=PARSED_CHUNKS)(changes_types)
 
 
 @functools.lru_cache(maxsize=PARSED_CHUNKS)

@@ -32,7 +32,7 @@ _PATIENCE = 60
 _STACK = 64 << 20  # bytes: programs have arrays of some megabytes there
 
 _LAUNCHED = re.compile(r"(\d+) runs on the device")
-_FAULTS = {"internal", "illegal-schedule"}  # reasons to keep a region that are ours
+FAULTS = {"internal", "illegal-schedule"}  # reasons to keep a region that are ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +332,7 @@ class Harness:
                     outcome.transformed += 1
                 else:
                     outcome.kept[code] = outcome.kept.get(code, 0) + 1
-                    if code in _FAULTS:
+                    if code in FAULTS:
                         failed = _program_at(source, line, programs)
                         outcome.failures.append(
                             Failure("tool", failed, chosen, ORIGINAL, f"{code}: {message}")

@@ -5,7 +5,11 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.analysis.bounded import bounded_dependences, overapproximate_dependences
+from polybuild.analysis.bounded import (
+    arrays_of_many_cases,
+    bounded_dependences,
+    overapproximate_dependences,
+)
 from polybuild.analysis.dependences import compute_dependences as compute
 from polybuild.poly.relations import maps_of
 from polybuild.schedule.legality import check_schedule
@@ -98,3 +102,25 @@ def test_arrays_for_which_isl_fails_lose_precision_too(model, monkeypatch):
     known, approximated = bounded_dependences(found.scop, found.live, 10_000_000)
     assert [each.name for each in approximated] == ["B"]
     check_schedule(found.scop.schedule, known, found.scop.domain)
+
+
+def test_subscripts_of_many_cases_are_overapproximated_at_once_and_others_exact(model, monkeypatch):
+    body = "for (int i = 0; i < n; i++) { A[i < 9 ? 9 : i > 50 ? 50 : i] += B[i]; B[i] = 2 * B[i]; }"
+    found = model(body, PARAMETERS)
+    monkeypatch.setattr("polybuild.analysis.bounded.EXACT_PAIRS", 10)  # three cases are read and written
+    monkeypatch.setattr("polybuild.analysis.bounded.HULL_PIECES", 2)
+    asked = []
+
+    def known(scop, live):
+        asked.append([array.name for array in scop.arrays])
+        return compute(scop, live)
+
+    monkeypatch.setattr("polybuild.analysis.bounded.compute_dependences", known)
+    assert [each.name for each in arrays_of_many_cases(found.scop)] == ["A"]
+    some, approximated = bounded_dependences(found.scop, found.live, 10_000_000)
+    assert [each.name for each in approximated] == ["A"]
+    assert asked == [["B"]]
+    assert found.dependences.flow.is_subset(some.flow)
+    assert found.dependences.false.is_subset(some.false)
+    assert all(each.n_basic_map() <= 1 for each in maps_of(overapproximate_dependences(found.scop).flow))
+    check_schedule(found.scop.schedule, some, found.scop.domain)

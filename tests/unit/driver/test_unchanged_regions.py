@@ -120,3 +120,27 @@ def test_why_modelled_loops_are_left_alone_is_told_apart(tmp_path, text, code):
     (refused,) = compiled(tmp_path, text, autodetect=True).refused
     assert refused.remark.code == code
     assert ("--allow-reassociation" in refused.remark.hint) == (text == SUM)
+
+
+BOXES = """\
+double a[90];
+void draw(int n, int x)
+{
+%s  for (int i = 0; i < n; i++)
+    a[x + i < 0 ? 0 : x + i > 89 ? 89 : x + i] += a[x - i < 0 ? 0 : x - i > 89 ? 89 : x - i];
+%s}
+"""
+
+
+def test_loops_whose_subscripts_have_too_many_cases_are_looked_at_where_they_are_marked(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("polybuild.analysis.bounded.EXACT_PAIRS", 10)
+    found = compiled(tmp_path, BOXES % ("", ""), autodetect=True)
+    (refused,) = found.refused
+    assert (refused.diagnostic.code, refused.first_line) == ("too-complex", 4)
+    assert "'a' have too many cases" in refused.diagnostic.message
+    (report,) = compiled(tmp_path, BOXES % ("#pragma scop\n", "#pragma endscop\n"), autodetect=True).regions
+    assert report.status != "kept"
+    monkeypatch.undo()
+    assert compiled(tmp_path, BOXES % ("", ""), autodetect=True).refused[0].diagnostic.code != "too-complex"
