@@ -15,6 +15,10 @@ REGION_LINES = 100
 EXACT_DEPENDENCES = 0.4
 """The part of these that exact dependences may take: over-approximated ones take half a second, and what
 comes after them works with either."""
+DETECTED_SHARE = 3
+"""One of so many parts of that is for a loop that nobody marked, half of it after each that took all,"""
+DETECTED_HALVINGS = 4
+"""which happens so often at most."""
 EXACT_PAIRS = 10_000
 """Pairs of pieces of the accesses to an array beyond which exact ones are not tried: they do not come to an
 end. Usual regions have some hundred,"""

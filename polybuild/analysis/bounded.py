@@ -64,7 +64,7 @@ def arrays_of_many_cases(scop: Scop) -> list[Array]:
 
 
 def _piece_pairs(scop: Scop, array: Array) -> int:
-    """Pairs of pieces of accesses to ``array`` that may depend on each other: pieces are cases of subscripts."""
+    """Pairs of accesses to ``array`` that may depend on each other, each case of a subscript counted."""
     reads, writes = (
         sum(each.n_basic_map() for kind in kinds for each in maps_of(scop.accesses(kind, array=array.name)))
         for kinds in ((AccessKind.READ,), (AccessKind.WRITE, AccessKind.MAY_WRITE))
@@ -107,7 +107,7 @@ def _pairs(scop: Scop, sources: isl.UnionMap, sinks: isl.UnionMap) -> isl.UnionM
 
 
 def _in_few_pieces(accesses: isl.UnionMap) -> isl.UnionMap:
-    """``accesses``, those of many pieces over-approximated by one: of pairs there are as many as of products."""
+    """``accesses``, those of many pieces over-approximated by one: each has pairs with each of others."""
     few = (_hull(each) if each.n_basic_map() > HULL_PIECES else each for each in maps_of(accesses))
     return union_of(few, accesses.get_space())
 

@@ -23,6 +23,7 @@ class Details:
     The ``text`` of a region that stays as it is has no loops. ``original`` is the region's text in the file,
     marks included; ``unused`` are settings without effect; ``costs`` are those of its versions, where they
     are known; ``shared`` is what ranks run of it, and the context it was mapped in, if they share it.
+    ``took_all`` says that isl took all it may for something, which was done more simply.
     """
 
     scop: Scop
@@ -35,3 +36,4 @@ class Details:
     unused: tuple[Diagnostic, ...] = ()
     costs: VersionCosts | None = None
     shared: tuple[Mapped, CompileContext] | None = None
+    took_all: bool = False

@@ -56,28 +56,28 @@ def begin_region(watch: Watch, position: Position, region: Region) -> int:
 
 
 def compile_region(
-    region: Region, context: CompileContext, *, crashes: int, printer: PassPrinter = SILENT
+    region: Region, context: CompileContext, *, crashes: int, printer: PassPrinter = SILENT, share: int = 1
 ) -> tuple[RegionText | None, RegionReport, Details]:
     """Run the passes of one region; raises Unsupported where it must stay as it is.
 
     What takes isl too long, or fails the proof, is tried again with a simpler strategy; after SEARCH_SECONDS
     only the simplest is. After ``crashes`` of processes at work on it the simplest comes first, and after
     several of them dependences are over-approximated. A region that stays as it is gets no text, unless its
-    runs are counted.
+    runs are counted. The region gets one of so many ``share`` of isl's operations.
     """
+    operations = operations_for(region) // share
     with time_limit(effort.SEARCH_SECONDS), remembering():
-        return _by_strategies(region, context, crashes, printer)
+        return _by_strategies(region, context, crashes, printer, operations)
 
 
 def _by_strategies(
-    region: Region, context: CompileContext, crashes: int, printer: PassPrinter
+    region: Region, context: CompileContext, crashes: int, printer: PassPrinter, operations: int
 ) -> tuple[RegionText | None, RegionReport, Details]:
     options = _with_clauses(region, context.options)
     if crashes:  # kernels of tiles over time may have been what did not come to an end
         options = replace(options, tile_shape="rectangular")
     context = context.with_options(options)
     strategies = fallback_strategies(context)[-1 if crashes else 0 :]
-    operations = operations_for(region)
     exact, kernels = crashes < effort.MAXIMUM_CRASHES, TARGETS[context.options.backend].has_kernels
     model: passes.RegionModel | None = None
     for strategy in strategies:
@@ -90,7 +90,9 @@ def _by_strategies(
             whole = is_last or strategy is strategies[0]
             with operation_budget(operations if whole else operations // 3):
                 work = _transform(model, strategy, context, printer)
-                return _unchanged(work) if work.stays else _reported(work)
+                text, report, details = _unchanged(work) if work.stays else _reported(work)
+                simplified = bool(model.approximated) or strategy is not strategies[0]
+                return text, report, replace(details, took_all=simplified)
         except Unsupported:
             raise
         except (IllegalSchedule, IllegalStorage) as illegal:

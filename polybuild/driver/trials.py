@@ -13,6 +13,7 @@ from polybuild.driver.isolation import UNWATCHED, Watch
 from polybuild.driver.pass_printer import PassPrinter
 from polybuild.driver.pass_times import PassClock
 from polybuild.driver.region import begin_region, compile_region
+from polybuild.effort import DETECTED_HALVINGS, DETECTED_SHARE
 from polybuild.report.record.model import RegionReport, Sequential
 from polybuild.source.model import Region, Span
 from polybuild.values import dataclass
@@ -23,12 +24,17 @@ Compiled = tuple[RegionText | None, RegionReport, Details]
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """The loops of a file that were tried in ``context``; those that gain are kept for later."""
+    """The loops of a file that were tried in ``context``; those that gain are kept for later.
+
+    Each gets a part of isl's operations that a marked one gets, and half of that after each that took all of
+    them: what a file takes has a limit, which is the same on every machine.
+    """
 
     context: CompileContext
     watch: Watch = UNWATCHED
     clock: PassClock = field(default_factory=PassClock)
     _gained: dict[Span, Compiled] = field(default_factory=dict)
+    _exhausting: list[Span] = field(default_factory=list)
 
     def problem(self, region: Region) -> Diagnostic | None:
         """Why the loops of ``region`` are better left alone, None if they should be taken."""
@@ -36,11 +42,18 @@ class Trials:
         try:
             crashes = begin_region(self.watch, (region.span.start, region.span.end), region)
             printer = PassPrinter(enters=self.watch.enters, clock=self.clock)
-            text, report, details = compile_region(region, self.context, crashes=crashes, printer=printer)
+            share = DETECTED_SHARE << min(len(self._exhausting), DETECTED_HALVINGS)
+            text, report, details = compile_region(
+                region, self.context, crashes=crashes, printer=printer, share=share
+            )
         except Unsupported as refusal:
+            if refusal.diagnostic.code == "too-complex":
+                self._exhausting.append(region.span)
             return refusal.diagnostic
         finally:
             self.watch.begins(None)
+        if details.took_all:
+            self._exhausting.append(region.span)
         if not report.gains:
             return _left_alone(report, region)
         report = replace(report, compile_seconds=time.perf_counter() - started)

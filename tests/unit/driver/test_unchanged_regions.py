@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from polybuild.cli import main as cli
+from polybuild.diagnostics import Unsupported
+from polybuild.driver import trials
 from polybuild.driver.file import compile_source
+from polybuild.driver.region import compile_region
+from polybuild.effort import DETECTED_SHARE
 from polybuild.options import Options
 from polybuild.report.explain import explanation
 from polybuild.report.explain.gather import gather
@@ -144,3 +150,30 @@ def test_loops_whose_subscripts_have_too_many_cases_are_looked_at_where_they_are
     assert report.status != "kept"
     monkeypatch.undo()
     assert compiled(tmp_path, BOXES % ("", ""), autodetect=True).refused[0].diagnostic.code != "too-complex"
+
+
+def test_loops_that_nobody_marked_get_less_after_each_that_took_all(tmp_path, monkeypatch):
+    loop = "  for (int i = 1; i < n; i++)\n    a[i] = a[i - 1];\n  g();\n"
+    text = "double a[90];\nvoid f(int n)\n{\n" + 3 * loop + "}\n"
+    shares = []
+
+    def recorded(region, *arguments, share, **named):
+        shares.append(share)
+        if region.begin.line == 4:
+            raise Unsupported("too-complex", "", region.begin)
+        text, report, details = compile_region(region, *arguments, share=share, **named)
+        return text, report, replace(details, took_all=region.begin.line == 7)
+
+    monkeypatch.setattr(trials, "compile_region", recorded)
+    assert len(compiled(tmp_path, text, autodetect=True).refused) == 3
+    assert shares == [DETECTED_SHARE, 2 * DETECTED_SHARE, 4 * DETECTED_SHARE]
+
+
+def test_over_approximated_dependences_and_simpler_strategies_take_all(tmp_path, monkeypatch):
+    loop = "  for (int i = 0; i < n; i++)\n    a[i] += 1;\n"
+    text = "double a[90];\nvoid f(int n)\n{\n#pragma scop\n" + loop + "#pragma endscop\n}\n"
+    (details,) = compiled(tmp_path, text).details
+    assert not details.took_all
+    monkeypatch.setattr("polybuild.analysis.bounded.EXACT_DEPENDENCES", 1e-7)
+    (details,) = compiled(tmp_path, text).details
+    assert details.took_all
