@@ -17,8 +17,8 @@ EXACT_DEPENDENCES = 0.4
 comes after them works with either."""
 DETECTED_SHARE = 3
 """One of so many parts of that is for a loop that nobody marked, half of it after each that took all,"""
-DETECTED_HALVINGS = 4
-"""which happens so often at most."""
+DETECTED_HALVINGS = 1
+"""which happens so often at most: usual loops take a small part of what is left then."""
 EXACT_PAIRS = 10_000
 """Pairs of pieces of the accesses to an array beyond which exact ones are not tried: they do not come to an
 end. Usual regions have some hundred,"""

@@ -26,8 +26,7 @@ Compiled = tuple[RegionText | None, RegionReport, Details]
 class Trials:
     """The loops of a file that were tried in ``context``; those that gain are kept for later.
 
-    Each gets a part of isl's operations that a marked one gets, and half of that after each that took all of
-    them: what a file takes has a limit, which is the same on every machine.
+    Each gets a part of isl's operations that a marked one gets, and half of that once one of them took all.
     """
 
     context: CompileContext

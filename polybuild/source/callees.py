@@ -11,6 +11,7 @@ from pycparser import c_ast
 
 from polybuild.c.symbols import VisibleNames
 from polybuild.c.tokens import KEYWORDS, identifiers
+from polybuild.effort import PARSED_CHUNKS
 from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
@@ -95,7 +96,7 @@ def _defined(name: str, number: int, file: CallerFile, around: Region) -> Callee
     if shared_from_outside(lines.text, chunk.start, chunk.end) is not None:
         return Callee(name, (), problem="it has directives of OpenMP for the threads of its callers")
     try:
-        parsed = parse_function(chunks, lines, number, {})
+        parsed = _definition(chunks, lines, number)
     except FunctionSyntaxError as error:
         return Callee(name, (), problem=f"its definition cannot be parsed: {error}")
     declarator = parsed.function.decl.type
@@ -111,6 +112,12 @@ def _defined(name: str, number: int, file: CallerFile, around: Region) -> Callee
         callees={},
     )
     return Callee(name, _named_parameters(items), body=body)
+
+
+@functools.lru_cache(maxsize=PARSED_CHUNKS)  # functions of a file call the same ones
+def _definition(chunks: ChunkIndex, lines: LineTable, number: int) -> ParsedFunction:
+    """A function that is called. Raises FunctionSyntaxError."""
+    return parse_function(chunks, lines, number, {})
 
 
 def _named_parameters(items: Sequence[c_ast.Node]) -> tuple[c_ast.Node, ...]:

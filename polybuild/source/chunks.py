@@ -175,6 +175,7 @@ class ChunkIndex:
         self.chunks = cut(text)
         self._starts = [chunk.start for chunk in self.chunks]
         self._declared: dict[int, set[str]] = {}
+        self._declaring: dict[str, tuple[int, ...]] = {}
         self._mentions: dict[int, set[str]] = {}
         self._typedefs: dict[int, set[str]] = {}
         self._with_word: dict[str, list[int]] = {}
@@ -219,7 +220,10 @@ class ChunkIndex:
 
     def declaring(self, name: str) -> tuple[int, ...]:
         """The chunks that declare ``name``, in order."""
-        return tuple(each for each in self._with_word.get(name, ()) if name in self._names(each))
+        if name not in self._declaring:
+            with_word = () if name in KEYWORDS else self._with_word.get(name, ())
+            self._declaring[name] = tuple(each for each in with_word if name in self._names(each))
+        return self._declaring[name]
 
     def definition(self, name: str) -> int | None:
         """The chunk that defines the function ``name``, None if none does, or several might."""
@@ -240,8 +244,8 @@ class ChunkIndex:
         while pending:
             name = pending.pop()
             seen.add(name)
-            for number in self._with_word.get(name, ()):
-                if number < function and number not in needed and name in self._names(number):
+            for number in self.declaring(name):
+                if number < function and number not in needed:
                     needed.add(number)
                     pending |= self._mentioned(number) - seen
         return sorted(needed)

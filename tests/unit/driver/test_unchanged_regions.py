@@ -166,7 +166,7 @@ def test_loops_that_nobody_marked_get_less_after_each_that_took_all(tmp_path, mo
 
     monkeypatch.setattr(trials, "compile_region", recorded)
     assert len(compiled(tmp_path, text, autodetect=True).refused) == 3
-    assert shares == [DETECTED_SHARE, 2 * DETECTED_SHARE, 4 * DETECTED_SHARE]
+    assert shares == [DETECTED_SHARE, 2 * DETECTED_SHARE, 2 * DETECTED_SHARE]  # enough for usual loops
 
 
 def test_over_approximated_dependences_and_simpler_strategies_take_all(tmp_path, monkeypatch):
