@@ -30,6 +30,8 @@ device, with leave to reorder sums, beside the bandwidth of a copy there, cuBLAS
 the folder is only written, to be run elsewhere by 'python3 run.py': that needs no polybuild."""
 
 
+PRODUCT = "matmul"
+"""The product of matrices that is set against cuBLAS."""
 _ON_HOST = "runs on the host: "
 """What a remark begins with that says why there are no kernels."""
 _IN_ORDER = {"allow_reassociation": "off"}
@@ -67,9 +69,8 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="where the results go (results.json)")
     arguments = parser.parse_args()
     names = [name for name in arguments.kernels.split(",") if name]
-    unknown = sorted(
-        set(names) - {each.name for suite in (OwnKernels(), Accumulations()) for each in suite.kernels}
-    )
+    known = {PRODUCT, *(each.name for suite in (OwnKernels(), Accumulations()) for each in suite.kernels)}
+    unknown = sorted(set(names) - known)
     if unknown:
         parser.error(f"no such kernel: {', '.join(unknown)}")
     prepare(arguments.folder, names, _device(arguments.machine), _forms(arguments.form))
@@ -125,7 +126,8 @@ def prepare(
     on_host: dict[str, dict[str, str]] = {}
     accumulations = [each for each in Accumulations().kernels if not names or each.name in names]
     without: dict[str, str] = {}
-    with ProgressLine(parts=len(chosen) + len(accumulations) + 1) as progress:
+    product = not names or PRODUCT in names
+    with ProgressLine(parts=len(chosen) + len(accumulations) + product) as progress:
         for kernel in chosen:
             progress.at(kernel.name)
             shutil.copy(kernel.source, folder / "original")
@@ -134,8 +136,9 @@ def prepare(
                 settings = {} if part == "fast" else {"min_work": "0"}
                 reason = _transform(kernel.source, target, flags, settings)
                 on_host.setdefault(kernel.name, {})[part] = reason
-        progress.at("matmul")
-        _transform(HERE / "matmul.c", folder / "fast" / "matmul.c", ["-O3"], {})
+        if product:
+            progress.at(PRODUCT)
+            _transform(HERE / "matmul.c", folder / "fast" / "matmul.c", ["-O3"], {})
         for kernel in accumulations:
             progress.at(kernel.name)
             more = (forms or {}).get(kernel.name, {})

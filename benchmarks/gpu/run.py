@@ -40,8 +40,9 @@ def main() -> int:
     """Measure everything; 0 if every kernel ran on the device and gave the host's results."""
     os.chdir(HERE)
     known, accumulations = sorted(path.stem for path in Path("original").glob("*.c")), warm.known()
-    arguments = _arguments([*known, *accumulations, PRODUCT, ACCUMULATIONS])
-    chosen = arguments.kernels or [*known, PRODUCT, ACCUMULATIONS]
+    known_products = [PRODUCT] if Path("fast", f"{PRODUCT}.c").exists() else []
+    arguments = _arguments([*known, *accumulations, *known_products, ACCUMULATIONS])
+    chosen = arguments.kernels or [*known, *known_products, ACCUMULATIONS]
     facts = json.loads(Path("facts.json").read_text(encoding="utf-8"))
     runtime = _runtime()
     result: dict[str, Any] = {"machine": _machine(), "size": arguments.size, "kernels": {}}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from device_programs import build_runtime
+from device_programs import Workbench, build_runtime
 from kernel_programs import SERIAL, Sizes, build, run, source
 
 from tests.emulator import stand_ins
@@ -39,6 +39,12 @@ def emulator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The runtime as one object."""
     return build_runtime(tmp_path_factory.mktemp("runtime"))
+
+
+@pytest.fixture
+def workbench(emulator: stand_ins.StandIns, runtime: Path, tmp_path: Path) -> Workbench:
+    """Where a program with kernels is made, and runs."""
+    return Workbench(emulator, runtime, tmp_path)
 
 
 @pytest.fixture(scope="module", params=LIBRARIES, ids=lambda each: each.name)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,35 @@ def run(made: Path, *arguments: str, environment: dict[str, str]) -> subprocess.
 def on(backend: str) -> dict[str, str]:
     """The environment in which a program runs on a backend of this machine."""
     return {**os.environ, "POLYBUILD_BACKEND": backend}
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """Where programs with kernels are made, and run: on the emulator in four orders, or on OpenCL."""
+
+    emulator: stand_ins.StandIns
+    runtime: Path
+    folder: Path
+
+    def runs(
+        self, text: str, backend: str, regions: int, *arguments: Sequence[str]
+    ) -> Iterator[subprocess.CompletedProcess[str]]:
+        """Runs of the program ``text``, all of whose regions have kernels, with each of the ``arguments``.
+
+        Each prints what it prints on the host, and tells of its runs.
+        """
+        result = transform(text, backend, self.folder, nvcc=self.emulator.nvcc)
+        assert [each.backend for each in result.regions] == [backend] * regions
+        made = build(result, "program", self.runtime, self.folder)
+        environments = [self.emulator.environment(order=each) for each in stand_ins.ORDERS]
+        if backend == "opencl":
+            environments = [on("opencl")] * HAS_OPENCL
+        for words in arguments or ((),):
+            expected = run(made, *words, environment=on("host")).stdout
+            for each in environments:
+                done = run(made, *words, environment={**each, "POLYBUILD_VERBOSE": "1"})
+                assert done.stdout == expected
+                yield done
 
 
 def is_close(found: list[str], expected: list[str]) -> bool:

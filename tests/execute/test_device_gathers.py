@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from device_programs import HAS_OPENCL, build, on, run, transform
-
-from tests.emulator.stand_ins import ORDERS
+from device_programs import transform
 
 PROGRAM = r"""
 #include <stdio.h>
@@ -71,19 +69,9 @@ REGIONS = 4
 
 
 @pytest.mark.parametrize("backend", ["cuda", pytest.param("opencl", marks=pytest.mark.opencl)])
-def test_only_what_is_there_is_copied(backend, emulator, runtime, tmp_path, monkeypatch):
-    monkeypatch.setenv("NVCC", emulator.nvcc)
-    result = transform(PROGRAM, backend, tmp_path)
-    assert [each.backend for each in result.regions] == [backend] * REGIONS
-    made = build(result, "gathers", runtime, tmp_path)
-    environments = [emulator.environment(order=order) for order in ORDERS] if backend == "cuda" else []
-    environments += [on("opencl")] if backend == "opencl" and HAS_OPENCL else []
-    for size in ("0", "1", "57"):
-        expected = run(made, size, environment=on("host")).stdout
-        for environment in environments:
-            done = run(made, size, environment={**environment, "POLYBUILD_VERBOSE": "1"})
-            assert done.stdout == expected
-            assert done.stderr.count("1 runs on the device") == REGIONS
+def test_only_what_is_there_is_copied(backend, workbench):
+    for done in workbench.runs(PROGRAM, backend, REGIONS, ("0",), ("1",), ("57",)):
+        assert done.stderr.count("1 runs on the device") == REGIONS
 
 
 def test_what_the_region_changes_is_not_looked_at(tmp_path):

@@ -27,15 +27,21 @@ STEPS = {
     " for (int i = t + 1; i < n; i++) for (int j = t + 1; j < n; j++) A[i][j] -= A[i][t] * A[t][j]; }",
 }
 """What a step does with two matrices and a line."""
+PLANES = (
+    "for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++)"
+    " P[(t + 1) % 2][i][j] = 0.25 * (P[t % 2][i - 1][j] + P[t % 2][i + 1][j]"
+    " + P[t % 2][i][j - 1] + P[t % 2][i][j + 1]);"
+)
+"""What a step does with two planes."""
 _MAIN = """
 int main(int argc, char **argv)
 {
   int n = argc > 1 ? atoi(argv[1]) : 1, steps = argc > 2 ? atoi(argv[2]) : 1;
-  size_t plane = (size_t)n * n + 1, all = 2 * plane + n + 1;
+  size_t plane = (size_t)n * n + 1, all = 4 * plane + n + 1;
   double *m = malloc(all * sizeof *m);
   for (size_t k = 0; k < all; k++)
     m[k] = (double)(k * 2654435761u % 1000) / 1024;
-  f(n, steps, (void *)m, (void *)(m + plane), m + 2 * plane);
+  f(n, steps, (void *)m, (void *)(m + plane), m + 4 * plane, (void *)(m + 2 * plane));
   for (size_t k = 0; k < all; k++)
     printf("%a\\n", m[k]);
   free(m);
@@ -48,8 +54,8 @@ def program(step: str) -> str:
     return (
         "#include <stdio.h>\n#include <stdlib.h>\n"
         "static void f(int n, int steps, double A[restrict n][n], double B[restrict n][n],\n"
-        "              double *restrict x)\n"
-        "{\n  (void)B, (void)x;\n#pragma scop\n"
+        "              double *restrict x, double P[restrict 2][n][n])\n"
+        "{\n  (void)A, (void)B, (void)x, (void)P;\n#pragma scop\n"
         f"  for (int t = 0; t < steps; t++) {{ {step} }}\n#pragma endscop\n}}\n{_MAIN}"
     )
 
@@ -63,7 +69,7 @@ def together(emulator, runtime, tmp_path, monkeypatch):
 
     def made(step, **options):
         wanted = {"device_launches": "together", "tile_shape": "rectangular", "block_sizes": (2, 8)}
-        result = transform(program(STEPS[step]), "cuda", tmp_path, **{**wanted, **options})
+        result = transform(program(STEPS.get(step, step)), "cuda", tmp_path, **{**wanted, **options})
         (region,) = result.regions
         assert region.backend == "cuda", region.remarks
         assert "polybuild_launch_together" in result.text
@@ -94,7 +100,7 @@ def test_tiles_over_time(reuse, together, emulator):
     """The boxes of both phases have one place in shared memory."""
     steps = ("shared-memory", "interleaved-copy-out", "aligned-loads", reuse)
     sizes = {"tile_shape": "hybrid", "tile_sizes": (4, 6, 8), "block_sizes": (2, 4)}
-    made = together("steps", device_tiles=steps, **sizes)
+    made = together(PLANES, device_tiles=steps, **sizes)
     for order in ORDERS:
         compare(made, ("33", "13"), emulator.environment(order=order))
     (kernel,) = emulator.report([str(made), "33", "13"])["kernels"].values()

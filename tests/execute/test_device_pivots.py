@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from device_programs import HAS_OPENCL, build, on, run, transform
-
-from tests.emulator.stand_ins import ORDERS
 
 PROGRAM = r"""
 #include <math.h>
@@ -108,18 +105,8 @@ STEPS = 0 + 1 + 2 + 3 + 17 + 37
 
 
 @pytest.mark.parametrize("backend", ["cuda", pytest.param("opencl", marks=pytest.mark.opencl)])
-def test_a_step_has_a_few_kernels(backend, emulator, runtime, tmp_path, monkeypatch):
-    monkeypatch.setenv("NVCC", emulator.nvcc)
-    result = transform(PROGRAM, backend, tmp_path)
-    assert [each.backend for each in result.regions] == [backend] * REGIONS
-    made = build(result, "pivots", runtime, tmp_path)
-    expected = run(made, environment=on("host")).stdout
-    environments = [emulator.environment(order=each) for each in ORDERS]
-    if backend == "opencl":
-        environments = [on("opencl")] * HAS_OPENCL
-    for each in environments:
-        done = run(made, environment={**each, "POLYBUILD_VERBOSE": "1"})
-        assert done.stdout == expected
+def test_a_step_has_a_few_kernels(backend, workbench):
+    for done in workbench.runs(PROGRAM, backend, REGIONS):
         kernels = [int(count) for count in re.findall(r"(\d+) kernels", done.stderr)]
         assert len(kernels) == REGIONS
         assert max(kernels) <= 9 * STEPS
