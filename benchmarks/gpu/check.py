@@ -38,14 +38,15 @@ from benchmarks.gpu.programs import (
     OddSizes,
     Workshop,
     build_runtime,
+    kernels_of,
     make,
-    variables,
 )
 from polybuild.driver.file import compile_source
 from polybuild.machine.model import Multiprocessor
 from polybuild.options import Options
 from polybuild.targets.gpu.nvcc import ImageError, build_image, find_nvcc
 from polybuild.targets.gpu.spills import build_with_fewest_spills
+from polybuild.targets.kernel_file import KernelFile
 from tests.emulator.stand_ins import ORDERS, build
 
 SMALL = {"min_work": "0", "tile_sizes": "8,8,4", "block_sizes": "4,4", "grid_sizes": "2,1"}
@@ -89,8 +90,8 @@ class Checks:
             return "-", emulated
         return self.compiled(made.kernels), emulated
 
-    def compiled(self, kernels: str) -> str:
-        """What nvcc makes of the text of ``kernels``."""
+    def compiled(self, kernels: KernelFile) -> str:
+        """What nvcc makes of ``kernels``."""
         try:
             build = partial(build_image, nvcc=self.nvcc, architectures=(90,), contract=True)
             image = build_with_fewest_spills(build, kernels, Multiprocessor().threads)
@@ -161,13 +162,11 @@ def _suites(polybench: Path | None, folder: Path) -> Iterator[Exact]:
 
 def _contraction(checks: Checks) -> bool:
     """Whether the kernels with temporary arrays are right: their own command tells of each."""
-    kept, folder = checks.workshop.folder / "contraction.cu", checks.workshop.folder
     options = Options().with_settings({**USUAL, "backend": "cuda", "nvcc": checks.workshop.stand_ins.nvcc})
-    free = folder / KERNELS.name
+    free = checks.workshop.folder / KERNELS.name
     free.write_text(KERNELS.read_text(encoding="utf-8").replace(" schedule(original)", ""), encoding="utf-8")
-    with variables(POLYBUILD_EMULATOR_KEEP=str(kept)):
-        compile_source(str(free), options, ["gcc"], ["-std=gnu99", *FLAGS])
-    compiled = checks.compiled(kept.read_text(encoding="utf-8")) if checks.nvcc else "-"
+    result = compile_source(str(free), options, ["gcc"], ["-std=gnu99", *FLAGS])
+    compiled = checks.compiled(kernels_of(result)) if checks.nvcc else "-"
     found = []
     for backend in ("cuda", "opencl") if checks.opencl else ("cuda",):
         command = [sys.executable, "-m", "benchmarks.contraction", "--devices", backend]

@@ -49,7 +49,7 @@ class Mutator:
 
     def __init__(self, workshop: Workshop, kernel: Kernel, options: Options, runtime: Path) -> None:
         made = make(workshop, kernel, options, runtime)
-        self._kernels = made.kernels
+        self._kernels = made.kernels.text
         self._runs = [made]
         for sizes in workshop.suite.other_arguments(kernel):
             command, expected = [made.command[0], *sizes], workshop.expected(kernel, sizes)
@@ -57,7 +57,7 @@ class Mutator:
         self._stand_ins = workshop.stand_ins
         self._folder = workshop.folder
         image = self._folder / f"{kernel.name}.image"
-        text = with_mistakes(made.kernels)
+        text = with_mistakes(self._kernels)
         image.write_bytes(build_image(text, self._stand_ins.nvcc, (80,), contract=False).data)
         self._always = {**_COMPARED, "POLYBUILD_EMULATOR_IMAGE": str(image)}
         self._counts = [self._report(each, self._always) for each in self._runs]

@@ -13,9 +13,11 @@ from pathlib import Path
 
 from benchmarks.cpu.processes import Failure, Output, run
 from benchmarks.cpu.suites import Kernel, OwnKernels, PolyBench, Suite
+from polybuild.codegen.file.module import kernel_file
 from polybuild.diagnostics import PolybuildError
-from polybuild.driver.file import compile_source
+from polybuild.driver.file import FileResult, compile_source
 from polybuild.options import Options
+from polybuild.targets.kernel_file import KernelFile
 from tests.emulator.stand_ins import RUNTIME, StandIns
 
 LIMIT = 300.0
@@ -135,7 +137,7 @@ class Workshop:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A program for a device: its command, what it must print, and the text of its kernels (CUDA only).
+    """A program for a device: its command, what it must print, and its kernels.
 
     It has to print that to the bit, but where its sums are ``reordered``: then its numbers have to be near.
     """
@@ -144,7 +146,7 @@ class Made:
     command: Sequence[str]
     suite: Suite
     expected: str
-    kernels: str = ""
+    kernels: KernelFile
     reordered: bool = False
 
     def problem(self, environment: Mapping[str, str]) -> str:
@@ -177,9 +179,7 @@ def _number(word: str) -> float:
 
 def make(workshop: Workshop, kernel: Kernel, options: Options, runtime: Path) -> Made:
     """Transform and build one kernel; raises Failure if a region of it is not for the device."""
-    kept = workshop.folder / f"{kernel.name}.cu"
-    kept.unlink(missing_ok=True)
-    with variables(NVCC=workshop.stand_ins.nvcc, POLYBUILD_EMULATOR_KEEP=str(kept)):
+    with variables(NVCC=workshop.stand_ins.nvcc):
         try:
             result = compile_source(str(kernel.source), options, ["gcc"], workshop.flags(kernel))
         except PolybuildError as error:
@@ -199,9 +199,15 @@ def make(workshop: Workshop, kernel: Kernel, options: Options, runtime: Path) ->
         [str(program), *workshop.suite.arguments_for(kernel)],
         workshop.suite,
         workshop.expected(kernel),
-        kept.read_text(encoding="utf-8") if kept.exists() else "",
+        kernels_of(result),
         options.allow_reassociation is True,
     )
+
+
+def kernels_of(result: FileResult) -> KernelFile:
+    """The kernels of a file all of whose regions have some."""
+    devices = [each.text.kernels for each in result.details if each is not None]
+    return kernel_file([each for each in devices if each is not None])
 
 
 def build_runtime(folder: Path) -> Path:

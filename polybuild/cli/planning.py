@@ -8,6 +8,7 @@ from functools import partial
 
 from polybuild.cli.planning_arguments import Planning
 from polybuild.diagnostics import UsageError
+from polybuild.driver.device_prediction import device_prediction_of
 from polybuild.driver.prediction import prediction_of
 from polybuild.driver.rank_plan import parameter_names, plan_ranks, sizes_of
 from polybuild.effort import PREDICTION_OPERATIONS
@@ -37,6 +38,12 @@ def _planned(region: Explained, planning: Planning) -> Explained:
         predict = partial(prediction_of, details.costs, sizes)
         prediction = found_within(PREDICTION_OPERATIONS, predict) if sizes else None
         region = replace(region, report=replace(region.report, prediction=prediction))
+    request = None if details.text.device is None else details.text.device.request
+    if planning.sizes and request is not None:
+        sizes = sizes_of(details, planning.sizes)
+        there = partial(device_prediction_of, request, details.machine, sizes)
+        device = found_within(PREDICTION_OPERATIONS, there) if sizes else None
+        region = replace(region, report=replace(region.report, device=device))
     if not planning.ranks:
         return region
     return replace(region, plan=plan_ranks(details, planning.ranks, planning.sizes, planning.network))

@@ -8,6 +8,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.codegen.file.region import RegionText
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Diagnostic
+from polybuild.machine.model import Machine
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
 from polybuild.targets.cpu.cost.versions import VersionCosts
@@ -23,7 +24,8 @@ class Details:
     The ``text`` of a region that stays as it is has no loops. ``original`` is the region's text in the file,
     marks included; ``unused`` are settings without effect; ``costs`` are those of its versions, where they
     are known; ``shared`` is what ranks run of it, and the context it was mapped in, if they share it.
-    ``took_all`` says that isl took all it may for something, which was done more simply.
+    ``took_all`` says that isl took all it may for something, which was done more simply; ``machine`` is what
+    kernels are for.
     """
 
     scop: Scop
@@ -37,3 +39,4 @@ class Details:
     costs: VersionCosts | None = None
     shared: tuple[Mapped, CompileContext] | None = None
     took_all: bool = False
+    machine: Machine = Machine()

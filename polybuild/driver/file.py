@@ -10,7 +10,7 @@ from polybuild.codegen.file.module import (
     RUNTIME_HEADER,
     RegionPosition,
     host_head,
-    kernel_source,
+    kernel_file,
     module_head,
 )
 from polybuild.codegen.file.names import quoted
@@ -199,8 +199,8 @@ def _device_head(
             replacements[position] = replace(each, text=replace(each.text, host=name))
     if not devices:
         return RUNTIME_HEADER + host_head(hosts), {}
-    kernels = kernel_source([device for device, _ in devices])
-    image = target.compile_kernels(kernels, context) if compiles else KernelImage()
+    file = kernel_file([device for device, _ in devices])
+    image = target.compile_kernels(file, context) if compiles else KernelImage()
     options = target.source_options(context)
     head = module_head(devices, image.data, options, context.machine)
     return RUNTIME_HEADER + head + host_head(hosts), image.needs

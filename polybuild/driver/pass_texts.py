@@ -107,6 +107,6 @@ def overlaps(found: Iterable[Overlap]) -> str:
 
 def code(text: RegionText) -> str:
     """The generated C of a region; that of its kernels first."""
-    lines = list(text.kernels.kernels.values()) if text.kernels is not None else []
+    lines = list(text.kernels.kernel_texts) if text.kernels is not None else []
     lines += [f"/* if {condition} */" for condition in text.all_conditions]
     return "\n".join([*lines, *text.declarations, *text.loops])

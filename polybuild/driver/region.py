@@ -12,10 +12,12 @@ from polybuild.diagnostics import Unsupported, UsageError
 from polybuild.driver import passes
 from polybuild.driver.advice import advice
 from polybuild.driver.details import Details
+from polybuild.driver.device_prediction import device_prediction_of
 from polybuild.driver.isolation import Position, Watch
 from polybuild.driver.pass_printer import SILENT, PassPrinter
 from polybuild.driver.prediction import prediction_of
 from polybuild.driver.unused_settings import changed_sizes, unused_settings
+from polybuild.machine.model import Machine
 from polybuild.options import Options
 from polybuild.poly.budget import (
     found_within,
@@ -27,7 +29,14 @@ from polybuild.poly.budget import (
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.memory import remembering
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
-from polybuild.report.record.model import TRANSFORMED, UNCHANGED, Prediction, RegionReport, Sequential
+from polybuild.report.record.model import (
+    TRANSFORMED,
+    UNCHANGED,
+    DevicePrediction,
+    Prediction,
+    RegionReport,
+    Sequential,
+)
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.source.model import Region
 from polybuild.storage.buffers import IllegalStorage
@@ -226,11 +235,22 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
         kernels=len(text.kernels.kernels) if text.kernels is not None else 0,
         reason="" if gains else _why_sequential(work),
         prediction=_prediction(work),
+        device=_on_device(text, work.requested.machine),
     )
     details = Details(scop, model.dependences, mapped.scop, mapping.schedule, text, region)
     shared = None if mapped.sharing is None else (mapped, work.context)
     costs = work.comparison.costs
-    return text, report, replace(details, unused=unused_settings(work), costs=costs, shared=shared)
+    machine = work.requested.machine
+    details = replace(details, unused=unused_settings(work), costs=costs, shared=shared, machine=machine)
+    return text, report, details
+
+
+def _on_device(text: RegionText, machine: Machine) -> DevicePrediction | None:
+    """What a run on a device is predicted to take, None where that would take too long, or never happens."""
+    request = None if text.device is None else text.device.request
+    if request is None:
+        return None
+    return found_within(effort.PREDICTION_OPERATIONS, partial(device_prediction_of, request, machine))
 
 
 def _prediction(work: passes.Transformation) -> Prediction | None:

@@ -24,13 +24,21 @@ from polybuild.codegen.file.region import RegionText, Stage
 from polybuild.codegen.file.vector_types import VectorType
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.report.record.model import Advice, PredictedCandidate, Prediction, RegionReport, Sequential
+from polybuild.report.record.model import (
+    Advice,
+    DevicePrediction,
+    PredictedCandidate,
+    Prediction,
+    RegionReport,
+    Sequential,
+)
 from polybuild.values import dataclass
 
 _CLASSES: Mapping[str, type[Any]] = {
     each.__name__: each
     for each in (
-        *(RegionReport, Advice, Prediction, PredictedCandidate, Sequential, Diagnostic, Location, Severity),
+        *(RegionReport, Advice, Prediction, PredictedCandidate, DevicePrediction, Sequential),
+        *(Diagnostic, Location, Severity),
         *(RegionText, Stage, Condition, Line, Mark, MarkKind, CodeLine, Role, Adapting, Agreement),
         *(VectorType, WholeVector, VectorConversion, LaneFunction, LaneFunctionKind, InterleavedLoad),
     )

@@ -153,7 +153,7 @@ class Device:
     cache: int = _figure(50 * 1024 * 1024, Unit.BYTES, "its cache")
     threads: int = _figure(132 * 2048, Unit.COUNT, "threads that run at once")
     overflow: float = _figure(8.0, Unit.RATIO, "grids of unknown extents over its cache")
-    instance: float = _figure(0.02, Unit.NANOSECONDS, "a statement once, where all threads share them")
+    instance: float = _figure(0.003, Unit.NANOSECONDS, "a statement once, where all threads share them")
     alone: float = _figure(50.0, Unit.NANOSECONDS, "a statement once, where one thread runs it alone")
     host: float = _figure(2.0, Unit.NANOSECONDS, "a statement once on one thread of the host")
     work: int = _figure(10_000, Unit.COUNT, "statements that a launch is worth where no values are there yet")
@@ -173,6 +173,7 @@ class Multiprocessor:
     warp: int = _figure(32, Unit.COUNT, "threads of a warp")
     vector: int = _figure(16, Unit.BYTES, "what a thread reads from shared memory at once")
     line: int = _figure(128, Unit.BYTES, "what the threads of a warp read of memory at once")
+    sector: int = _figure(32, Unit.BYTES, "the least that is read of memory")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from polybuild.diagnostics import PolybuildError
 from polybuild.machine.model import Device, Multiprocessor
 from polybuild.targets.instructions import CopyStages, MatrixInstruction
+from polybuild.targets.kernel_file import KernelFile
 from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
 
@@ -221,8 +222,8 @@ class Target:
         """The option with which the device's driver compiles the source of kernels; empty: none."""
         return ""
 
-    def compile_kernels(self, source: str, context: CompileContext) -> KernelImage:  # noqa: ARG002
-        """The kernels of ``source`` as machine code; empty where the device's driver compiles them.
+    def compile_kernels(self, file: KernelFile, context: CompileContext) -> KernelImage:  # noqa: ARG002
+        """The kernels of ``file`` as machine code; empty where the device's driver compiles them.
 
         Raises ImageError.
         """

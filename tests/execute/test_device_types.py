@@ -7,8 +7,7 @@ import shutil
 import pytest
 from device_programs import HAS_OPENCL, build, on, run, transform
 
-from polybuild.codegen.device.host import DeviceText
-from polybuild.codegen.file.module import kernel_source
+from polybuild.codegen.file.module import kernel_file
 from polybuild.targets.gpu.nvcc import build_image
 
 PROGRAM = r"""
@@ -140,21 +139,15 @@ def test_opencl(runtime, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
-def test_nvcc(tmp_path, monkeypatch):
-    kept: list[str] = []
-
-    def keep(devices: list[DeviceText]) -> str:
-        kept.append(kernel_source(devices))
-        return kept[0]
-
-    monkeypatch.setattr("polybuild.driver.file.kernel_source", keep)
+def test_nvcc(tmp_path):
     result = transform(PROGRAM, "cuda", tmp_path, cuda_arch=(90,))
     assert [each.backend for each in result.regions] == ["cuda"] * 3
-    image = build_image(kept[0], "nvcc", (90,), contract=True)
+    text = kernel_file([each.text.kernels for each in result.details]).text
+    image = build_image(text, "nvcc", (90,), contract=True)
     assert {each.spills for each in image.usage} == {0}
-    assert kept[0].index("polybuild_factor(int own_k)") < kept[0].index("polybuild_series(double own_x)")
-    assert "square" not in kept[0]  # it was written out in the model
-    assert kept[0].count("steps(unsigned int own_v)") == 1
+    assert text.index("polybuild_factor(int own_k)") < text.index("polybuild_series(double own_x)")
+    assert "square" not in text  # it was written out in the model
+    assert text.count("steps(unsigned int own_v)") == 1
 
 
 @pytest.mark.parametrize(

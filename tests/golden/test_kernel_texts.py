@@ -13,7 +13,7 @@ from polybuild.analysis.dependences import compute_dependences
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.codegen.device.host import DeviceRequest
-from polybuild.codegen.file.module import kernel_source
+from polybuild.codegen.file.module import kernel_file
 from polybuild.codegen.file.region import HostPlan, RunTimeChecks, write_region
 from polybuild.context import CompileContext
 from polybuild.options import Options
@@ -35,7 +35,7 @@ def test_text(backend, suffix, request):
     planned = target.plan(scop, dependences, CompileContext(OPTIONS), None, ())
     wanted = DeviceRequest(scop, planned, target.language, trip_counts(scop), 0)
     plan = HostPlan(scop.schedule, {})
-    text = kernel_source([write_region(scop, region, plan, RunTimeChecks(), wanted).device])
+    text = kernel_file([write_region(scop, region, plan, RunTimeChecks(), wanted).device]).text
     golden = HERE / "kernels" / f"product.{suffix}"
     if request.config.getoption("--update-golden"):
         golden.write_text(text, encoding="utf-8")

@@ -37,6 +37,7 @@ from polybuild.scop.model import Scop
 from polybuild.source.model import Region
 from polybuild.targets.device import DevicePlan, InspectedRange
 from polybuild.targets.gpu.transfers import variables_read
+from polybuild.targets.kernel_file import KernelFunction
 from polybuild.targets.languages import KernelLanguage
 from polybuild.values import dataclass
 
@@ -48,18 +49,18 @@ _PARAM = isl.dim_type.param
 class DeviceText:
     """The device's part of a region.
 
-    ``kernels`` maps the name of each kernel to its text, ``functions`` that of each function
-    of the user's that they call, those it calls before it. ``condition`` is a C
+    ``functions`` maps the name of each function of the user's that its ``kernels`` call to its text, those
+    it calls before it. ``condition`` is a C
     expression, empty if nothing is to be checked; ``lines`` set ``pb_done`` to 1 if
     the region ran, else ``pb_home`` to 1 where the host's data are up to date. ``name`` is that
     of the region's static object, ``includes`` are what the kernels need. Of what runs ``within_loops`` these
     begin each part by itself. ``described`` has kernels in words, by their names, ``exceeded`` says what
-    tiles that were asked for take too much of.
+    tiles that were asked for take too much of. It was generated for the ``request``, where that is one.
     """
 
     language: KernelLanguage
     name: str
-    kernels: Mapping[str, str]
+    kernels: tuple[KernelFunction, ...]
     functions: Mapping[str, str]
     condition: str
     lines: tuple[str, ...]
@@ -67,11 +68,17 @@ class DeviceText:
     includes: tuple[str, ...] = ()
     exceeded: tuple[str, ...] = ()
     described: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    request: DeviceRequest | None = field(default=None, repr=False)
 
     @property
     def text(self) -> tuple[str, ...]:
         """All that the host evaluates."""
         return (self.condition, *self.lines)
+
+    @property
+    def kernel_texts(self) -> tuple[str, ...]:
+        """The texts of the kernels."""
+        return tuple(each.text(self.language) for each in self.kernels)
 
     def followed_by(self, lines: Sequence[str]) -> DeviceText:
         """The same with ``lines`` run after it, if it ran."""
@@ -149,17 +156,18 @@ def write_device(
         f"{_INDENT}pb_home = polybuild_home({used});",
     ]
     condition = _condition(request, host, known)
-    texts = {called: text.function(called, request.language) for called, text in kernels.found.items()}
+    functions = tuple(text.function(called) for called, text in kernels.found.items())
     return DeviceText(
         request.language,
         name,
-        texts,
+        functions,
         kernels.functions.texts,
         condition,
         tuple(lines),
         includes=tuple(kernels.includes),
         exceeded=plan.exceeded,
         described={called: text.described for called, text in kernels.found.items()},
+        request=request,
     )
 
 

@@ -32,6 +32,7 @@ from polybuild.poly import spaces
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.scop.model import AccessKind, Array
 from polybuild.targets.device import MEETINGS, Axis, Kernel, SharedTile, ThreadTile, Tile
+from polybuild.targets.kernel_file import KernelFunction
 from polybuild.targets.languages import KernelLanguage
 from polybuild.targets.model import LoopDirective
 from polybuild.values import dataclass
@@ -55,13 +56,10 @@ class KernelText:
     resident: int = 0
     described: tuple[str, ...] = ()
 
-    def function(self, name: str, language: KernelLanguage) -> str:
-        """The text of the kernel as a function called ``name``."""
+    def function(self, name: str) -> KernelFunction:
+        """The kernel as a function called ``name``."""
         parameters = ", ".join(each.declaration for each in self.arguments)
-        x, y, z = self.block
-        resident = f", {self.resident}" if self.resident else ""
-        head = language.qualifiers.kernel.format(threads=x * y * z, x=x, y=y, z=z, resident=resident)
-        return "\n".join([f"{head} {name}({parameters})", "{", *self.body, "}", ""])
+        return KernelFunction(name, self.block, parameters, self.body, self.resident)
 
 
 def named_tiles(tiles: Sequence[Tile], taken: Collection[str]) -> dict[str, str]:

@@ -56,7 +56,7 @@ class BlockTexts:
     def together(self) -> DeviceText:
         """All kernels, and what launches them."""
         texts = list(self.texts.values())
-        kernels = {name: text for each in texts for name, text in each.kernels.items()}
+        kernels = tuple(dict.fromkeys(kernel for each in texts for kernel in each.kernels))
         functions = {name: text for each in texts for name, text in each.functions.items()}
         lines = tuple(line for each in texts for line in each.lines)
         return DeviceText(texts[0].language, self.name, kernels, functions, "", lines, within_loops=True)

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from polybuild.codegen.device.host import DeviceText
 from polybuild.codegen.file.module_object import DriverSource, module_object
 from polybuild.machine.model import Machine
+from polybuild.targets.kernel_file import KernelFile
 
 RUNTIME_HEADER = "#include <polybuild_device.h>\n"
 RegionPosition = tuple[str, int]
 """Where a region is: its file as a C string, and its first line."""
 
 
-def kernel_source(devices: Sequence[DeviceText]) -> str:
-    """All kernels of a file in the language of their device, and what they call; empty if there are none."""
+def kernel_file(devices: Sequence[DeviceText]) -> KernelFile:
+    """All kernels of a file, and what they call."""
     called = {name: text for device in devices for name, text in device.functions.items()}
-    kernels = [text for device in devices for text in device.kernels.values()]
+    kernels = tuple(each for device in devices for each in device.kernels)
     includes = dict.fromkeys(text for device in devices for text in device.includes)
-    parts = [*includes, devices[0].language.prologue, *called.values(), *kernels]
-    return "\n".join(parts) if kernels else ""
+    return KernelFile(devices[0].language, tuple(includes), tuple(called.values()), kernels)
 
 
 def module_head(
@@ -32,13 +32,13 @@ def module_head(
     ``options`` with which a driver compiles it. The figures of
     ``machine`` tell the runtime where a region takes less time.
     """
-    texts = [device for device, _ in devices]
-    source = kernel_source(texts)
-    kernels = [name for device in texts for name in device.kernels]
+    file = kernel_file([device for device, _ in devices])
+    source = file.text if file.kernels else ""
+    kernels = [each.name for each in file.kernels]
     name = f"polybuild_module_{zlib.crc32(source.encode()):08x}"
     numbers = ", ".join(f"{kernel} = {position}" for position, kernel in enumerate(kernels))
     regions = "".join(_object(device.name, position, f".module = &{name}, ") for device, position in devices)
-    sources = {} if image else {texts[0].language.name: DriverSource(source, options)}
+    sources = {} if image else {file.language.name: DriverSource(source, options)}
     object_text = module_object(name, kernels, machine, fatbin=image, sources=sources)
     return f"{object_text}enum {{ {numbers} }};\n{regions}"
 

@@ -91,7 +91,8 @@ def _region(explained: Explained, style: Style, level: Level) -> str:
         origin = " (not marked)" if region.detected else ""
         lines = [f"{place} {fate}{for_backend}{origin}"]
         lines.append(f"  {sentences.summary(region)}")
-        lines += [f"  {each}" for each in (sentences.expected(region), wavefronts(explained)) if each]
+        said = sentences.expected(region), sentences.expected_on_device(region), wavefronts(explained)
+        lines += [f"  {each}" for each in said if each]
         lines += _listed("runs the original loops unless", _conditions(explained, level))
         lines += _listed("what was done", region.remarks)
         lines += _listed(*ranks.table(explained.plan)) if explained.plan else []
@@ -125,10 +126,11 @@ def _new_loops(details: Details, style: Style, level: Level) -> list[str]:
     lines = []
     if device:
         lines = ["  kernels:"]
-        for name in device.kernels:
-            lines += [f"    {name}", *(f"      {line}" for line in device.described.get(name, ()))]
+        for each in device.kernels:
+            told = device.described.get(each.name, ())
+            lines += [f"    {each.name}", *(f"      {line}" for line in told)]
     if device and level is Level.EVERYTHING:
-        texts = "\n".join(device.kernels.values())
+        texts = "\n".join(device.kernel_texts)
         lines = ["  kernels:", *(f"    {line}" for line in texts.splitlines())]
     lines += [f"  {title}:"] if details.text.outline else []
     for depth, text, run_by in sentences.outline(details):

@@ -116,6 +116,8 @@ def _region(explained: Explained, name: str) -> Iterator[str]:
         yield f'<p><span class="good">{fate}</span>{said}</p>'
         if expected := sentences.expected(region):
             yield f"<p>{escape(expected.capitalize())}.</p>"
+        if expected := sentences.expected_on_device(region):
+            yield f"<p>{escape(expected.capitalize())}.</p>"
         if counted := wavefronts(explained):
             yield f"<p>{escape(counted.capitalize())}.</p>"
     else:

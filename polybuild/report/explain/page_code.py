@@ -49,7 +49,7 @@ def generated(details: Details) -> str:
 
 def kernels(device: DeviceText) -> str:
     """The kernels of a region, and what launches them."""
-    texts = [line for kernel in device.kernels.values() for line in kernel.splitlines()]
+    texts = [line for kernel in device.kernel_texts for line in kernel.splitlines()]
     host = [line for text in device.lines for line in text.splitlines()]
     called = [line for function in device.functions.values() for line in function.splitlines()]
     return _code("the kernels", [(None, line) for line in [*called, *texts]]) + _code(

@@ -69,6 +69,28 @@ def expected(region: RegionReport) -> str:
     return f"expected{f' for {sizes}' if sizes else ''}: {gains}; {limit}{rejected}"
 
 
+def expected_on_device(region: RegionReport) -> str:
+    """What a run on the device is predicted to take, empty where nothing is said."""
+    found = region.device
+    if found is None:
+        return ""
+    sizes = ", ".join(f"{name} = {value}" for name, value in found.parameters.items())
+    parts = [f"{count(found.launches, 'launch', 'launches')} {_milliseconds(found.parts['launches'])}"]
+    parts += [
+        f"{words} {_milliseconds(found.parts[name])}"
+        for name, words in (("statements", "statements"), ("one_thread", "those of one thread"))
+        if found.parts[name]
+    ]
+    moved = (
+        f"transfers {_milliseconds(found.transfers_ns)} ms ({_brief(found.bytes_in / 2**20)} MiB in,"
+        f" {_brief(found.bytes_out / 2**20)} out)"
+    )
+    return (
+        f"expected on the device{f' for {sizes}' if sizes else ''}: {_milliseconds(found.device_ns)} ms"
+        f" ({', '.join(parts)}), {moved}; the host is taken to need {_milliseconds(found.host_ns)}"
+    )
+
+
 _PARTS = {
     "arithmetic": "operations",
     "accesses": "loads and stores",
@@ -84,7 +106,11 @@ def _times(ratio: float) -> str:
 
 
 def _milliseconds(nanoseconds: float) -> str:
-    return f"{nanoseconds / 1e6:.2g}"
+    return _brief(nanoseconds / 1e6)
+
+
+def _brief(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"
 
 
 def outcome(region: RegionReport) -> str:
@@ -92,9 +118,9 @@ def outcome(region: RegionReport) -> str:
     return f"{region.fate}: {region.message if region.status == KEPT else summary(region)}"
 
 
-def count(number: int, noun: str) -> str:
-    """``number`` things."""
-    return f"{number or 'no'} {noun}" + ("" if number == 1 else "s")
+def count(number: int, noun: str, several: str = "") -> str:
+    """``number`` things; ``several`` of them, if that is not the noun with an s."""
+    return f"{number or 'no'} {noun if number == 1 else several or f'{noun}s'}"
 
 
 def verdict(loop: SourceLoop) -> str:

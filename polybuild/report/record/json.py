@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
-from polybuild.report.record.model import Advice, PredictedCandidate, Prediction, RegionReport
+from polybuild.report.record.model import (
+    Advice,
+    DevicePrediction,
+    PredictedCandidate,
+    Prediction,
+    RegionReport,
+)
 
 SCHEMA = "urn:polybuild:report:1"
 
@@ -53,7 +59,13 @@ def region_of(record: Mapping[str, Any]) -> RegionReport:
     known = {field.name for field in dataclasses.fields(RegionReport)}
     fields = {name: _frozen(value) for name, value in record.items() if name in known}
     advice = tuple(Advice(**each) for each in record["advice"])
-    return RegionReport(**{**fields, "advice": advice, "prediction": _prediction(record.get("prediction"))})
+    device = record.get("device")
+    read = {
+        "advice": advice,
+        "prediction": _prediction(record.get("prediction")),
+        "device": None if device is None else DevicePrediction(**device),
+    }
+    return RegionReport(**{**fields, **read})
 
 
 def _prediction(record: Mapping[str, Any] | None) -> Prediction | None:

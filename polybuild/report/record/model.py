@@ -61,6 +61,25 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
+class DevicePrediction:
+    """What a run of a region is predicted to take on a device where its parameters have the values given.
+
+    ``device_ns`` is without ``transfers_ns``, in which ``bytes_in`` and ``bytes_out`` travel unless they stay
+    there; ``host_ns`` is what the program takes its host to need, which decides where it runs. ``parts`` has
+    what is added up: ``launches``, ``statements`` and those of ``one_thread``.
+    """
+
+    device_ns: float
+    transfers_ns: float
+    host_ns: float
+    launches: int
+    bytes_in: int
+    bytes_out: int
+    parameters: Mapping[str, int]
+    parts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class RankPrediction:
     """What a region is predicted to take on so many ``ranks``.
 
@@ -103,7 +122,8 @@ class RegionReport:
     each; ``remarks`` say in words what was done. ``compile_seconds`` is wall time.
     ``detected`` is true for a region that nobody marked, ``function`` is the one it is in, where that is
     known. ``advice`` follows from what stands in the way of more, ``prediction`` is what the model of costs
-    says. It is one flat value, as it is one object of the JSON that tools read.
+    says, ``device`` what it says of kernels. It is one flat value, as it is one object of the JSON that tools
+    read.
     """
 
     file: str
@@ -126,6 +146,7 @@ class RegionReport:
     vector_loops: int = 0
     reason: str = ""
     prediction: Prediction | None = None
+    device: DevicePrediction | None = None
 
     @property
     def gains(self) -> tuple[str, ...]:

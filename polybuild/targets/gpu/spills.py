@@ -3,36 +3,48 @@
 ptxas fits registers to what launch bounds say, and spills what does not fit. Left to itself it may give 32 or
 40 registers to threads of small blocks, and spill; told that several blocks are to be on a multiprocessor it
 does so where the loops of a product are many. What was spilled is known after compiling: such kernels are
-compiled again, those without a number of blocks with the one that is enough, the others without theirs.
+compiled again, those without a number of blocks with the one that is enough, the others with one block less,
+and at last without a number.
 """
 
 from __future__ import annotations
 
-import re
+import itertools
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
-from polybuild.patterns import pattern
 from polybuild.targets.gpu.nvcc import Image
+from polybuild.targets.kernel_file import KernelFile, KernelFunction
 
-_BOUNDS = pattern(r"__launch_bounds__\((\d+)(, \d+)?\) (\w+)\(")
 
-
-def build_with_fewest_spills(build: Callable[[str], Image], source: str, threads: int) -> Image:
-    """The image that ``build`` makes of the CUDA C text ``source``, whose bounds let kernels spill least.
+def build_with_fewest_spills(build: Callable[[str], Image], file: KernelFile, threads: int) -> Image:
+    """The image that ``build`` makes of the text of ``file``, under bounds that let kernels spill least.
 
     So many ``threads`` are enough for a multiprocessor.
     """
-    image = build(source)
-    before = _spills(image)
-    if not before:
-        return image
-    other = build(_with_other_bounds(source, before, threads))
-    after = _spills(other)
-    better = [kernel for kernel, spilled in before.items() if after[kernel] < spilled]
-    if len(better) == len(before):
-        return other
-    return build(_with_other_bounds(source, better, threads)) if better else image
+    image = build(file.text)
+    minimum = dict(_spills(image))
+    others = {each.name: _other_bounds(each, threads) for each in file.kernels if each.name in minimum}
+    found: dict[str, int] = {}
+    for bounds in itertools.zip_longest(*others.values()):
+        tried = {
+            name: bound
+            for name, bound in zip(others, bounds, strict=True)
+            if bound is not None and minimum[name]
+        }
+        if not tried:
+            break
+        wanted = found | tried
+        other = build(file.with_resident(wanted).text)
+        spills = _spills(other)
+        better = {name: bound for name, bound in tried.items() if spills[name] < minimum[name]}
+        found |= better
+        minimum |= {name: spills[name] for name in better}
+        if found == wanted:
+            image = other
+        elif better:
+            image = build(file.with_resident(found).text)
+    return image
 
 
 def _spills(image: Image) -> Counter[str]:
@@ -43,13 +55,8 @@ def _spills(image: Image) -> Counter[str]:
     return +found
 
 
-def _with_other_bounds(source: str, kernels: Collection[str], threads: int) -> str:
-    """``source`` with blocks of ``threads`` for ``kernels`` that have no number, none for the others."""
-
-    def bounds(found: re.Match[str]) -> str:
-        if found[3] not in kernels:
-            return found[0]
-        blocks = "" if found[2] else f", {max(1, threads // int(found[1]))}"
-        return f"__launch_bounds__({found[1]}{blocks}) {found[3]}("
-
-    return _BOUNDS.sub(bounds, source)
+def _other_bounds(kernel: KernelFunction, threads: int) -> list[int]:
+    """The numbers of blocks to try for a ``kernel``, so many ``threads`` being enough; 0 is none."""
+    if not kernel.resident:
+        return [max(1, threads // kernel.threads)]
+    return [kernel.resident - 1, 0] if kernel.resident > 1 else [0]

@@ -11,6 +11,7 @@ from polybuild.targets.base import DeviceLimits, KernelImage, PortableLimits, Ta
 from polybuild.targets.gpu.nvcc import build_image, find_nvcc, told
 from polybuild.targets.gpu.spills import build_with_fewest_spills
 from polybuild.targets.instructions import CopyStages, MatrixInstruction
+from polybuild.targets.kernel_file import KernelFile
 from polybuild.targets.languages import CUDA_C, HIP, OPENCL_C
 from polybuild.values import dataclass
 
@@ -100,14 +101,14 @@ class CudaTarget(DeviceTarget):
         """As in Target."""
         return find_nvcc(options.nvcc)
 
-    def compile_kernels(self, source: str, context: CompileContext) -> KernelImage:
+    def compile_kernels(self, file: KernelFile, context: CompileContext) -> KernelImage:
         """As in Target."""
         options = context.options
         nvcc = self.compiler(options)
         assert nvcc is not None  # noqa: S101 - else the target is another
         contract = context.compiler.may_contract
         build = partial(build_image, nvcc=nvcc, architectures=options.cuda_arch, contract=contract)
-        image = build_with_fewest_spills(build, source, context.machine.multiprocessor.threads)
+        image = build_with_fewest_spills(build, file, context.machine.multiprocessor.threads)
         newest = f"sm_{max(options.cuda_arch)}"
         needs = {each.kernel: told(each) for each in image.usage if each.architecture == newest}
         return KernelImage(image.data, needs)

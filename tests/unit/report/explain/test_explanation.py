@@ -115,6 +115,7 @@ def test_the_report_has_every_key_in_order():
         "vector_loops",
         "reason",
         "prediction",
+        "device",
     ]
     assert [list(region) for region in record["regions"]] == [wanted, wanted]
     assert record["regions"][0]["tile_sizes"] == [[32, 16], [8]]
@@ -166,7 +167,9 @@ def test_several_regions_have_an_index_with_their_functions(several):
         ["9-11", "shift", "parallel"],
         ["14-16", "stop", "kept"],
     ]
-    assert index[-1].endswith("kept: a break is not modelled")
+    assert index[-1].endswith(
+        "kept: a search that ends at its first match is left as it is: what lies behind may not be there"
+    )
     text = told(several, Level.DEPENDENCES)
     assert text.startswith("\n".join(index))
     assert "in.c:9-11 in shift: parallel for openmp" in text
