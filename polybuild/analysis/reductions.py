@@ -147,13 +147,20 @@ def find_reductions(scop: Scop, region: Region, reordering: Reordering) -> Reduc
     return _sorted(scop, region, reordering)
 
 
-def _sorted(scop: Scop, region: Region, reordering: Reordering, *, scattered: bool = False) -> Reductions:
+def _sorted(
+    scop: Scop,
+    region: Region,
+    reordering: Reordering,
+    *,
+    scattered: bool = False,
+    dynamic: bool = True,
+) -> Reductions:
     found: list[Reduction] = []
     ordered: list[Reduction] = []
     promised = promised_updates(region.statements) if reordering is Reordering.PROMISED else frozenset()
     for statement in scop.statements:
         reduction = ReductionMatcher(statement, region, scattered=scattered).reduction()
-        if reduction is not None:
+        if reduction is not None and (dynamic or not statement.dynamic):
             free = reduction.exact or reordering is Reordering.ANY or _is_promised(reduction, promised)
             (found if free else ordered).append(reduction)
     return Reductions(tuple(found), tuple(ordered))
@@ -166,13 +173,14 @@ def _is_promised(reduction: Reduction, promised: Collection[tuple[Update, str]])
 
 
 def find_scattered_updates(
-    scop: Scop, region: Region, reordering: Reordering = Reordering.EXACT
+    scop: Scop, region: Region, reordering: Reordering = Reordering.EXACT, *, dynamic: bool = False
 ) -> Reductions:
     """The reductions of ``scop`` whose accumulators data choose, as ``h[a[i]]++``; as in find_reductions.
 
     ``relation`` has all elements that may be one. The statement reads and writes its array there alone.
+    Those of loops whose bounds are data are among them if they are asked for (``dynamic``).
     """
-    return _sorted(scop, region, reordering, scattered=True)
+    return _sorted(scop, region, reordering, scattered=True, dynamic=dynamic)
 
 
 class ReductionMatcher:
@@ -214,7 +222,7 @@ class ReductionMatcher:
     def _only_write(self) -> Access | None:
         """The one access that writes, if it is of one element that the statement reads, too."""
         writes = [each for each in self._statement.accesses if each.kind is not AccessKind.READ]
-        if len(writes) != 1 or (self._statement.dynamic and self._scattered):
+        if len(writes) != 1:
             return None
         (write,) = writes
         plain = write.exact and write.relation.is_single_valued()

@@ -225,8 +225,8 @@ class _Planner:
         try:
             plan = target.plan(form, across_lanes(own), context, live, self.temporaries)
         except Unsupported as error:
-            ordered = (*reductions.ordered, *find_scattered_updates(form, region, context.reordering).ordered)
-            raise _advised(error, ordered) from None
+            scattered = find_scattered_updates(form, region, context.reordering, dynamic=True)
+            raise _advised(error, (*reductions.ordered, *scattered.ordered), scattered.found) from None
         transfers = with_measures(plan.transfers, measured)
         remarks = (*plan.remarks, *_own_mathematics(region, form))
         return form, replace(plan, transfers=transfers, remarks=remarks)
@@ -282,18 +282,31 @@ def _atomic(target: Target, scop: Scop, region: Region) -> list[Reduction]:
     """The updates of elements that data choose which are atomic operations of the device."""
     assert target.language is not None  # noqa: S101 - every device has one
     known = target.language.atomics
-    found = find_scattered_updates(scop, region).found
+    found = find_scattered_updates(scop, region, dynamic=True).found
     return [each for each in found if known.has(each.operator, each.array.element)]
 
 
-def _advised(error: Unsupported, ordered: Sequence[Reduction]) -> Unsupported:
-    """``error``, with a hint where threads lack leave to share reductions: the ``ordered`` ones."""
+def _advised(error: Unsupported, ordered: Sequence[Reduction], scattered: Sequence[Reduction]) -> Unsupported:
+    """``error``, with a hint where threads lack leave to share reductions: the ``ordered`` ones.
+
+    Those of elements that data choose, in loops whose bounds are data, have no parts: ``scattered`` ones too.
+    """
     told = error.diagnostic
-    if told.code != SERIAL or not ordered:
+    kept = [each for each in (*ordered, *scattered) if each.is_scattered and each.statement.dynamic]
+    lacking = [each for each in ordered if each not in kept]
+    if told.code != SERIAL or not (kept or lacking):
         return error
-    where = ", ".join(dict.fromkeys(str(each.statement.location.line) for each in ordered))
-    hint = f"--allow-reassociation on lets threads share what line {where} adds up or compares"
+    hint = f"--allow-reassociation on lets threads share what line {_lines_of(lacking)} adds up or compares"
+    if kept:
+        hint = (
+            f"line {_lines_of(kept)} adds to elements that data choose, in a loop whose bounds are data:"
+            " only integers of 32 bits, in CUDA and HIP also of 64, have atomic operations for that"
+        )
     return Unsupported(told.code, told.message, told.location, hint)
+
+
+def _lines_of(reductions: Sequence[Reduction]) -> str:
+    return ", ".join(dict.fromkeys(str(each.statement.location.line) for each in reductions))
 
 
 def _own_mathematics(region: Region, scop: Scop) -> list[str]:

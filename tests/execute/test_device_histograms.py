@@ -18,6 +18,7 @@ PROGRAM = r"""
 enum { N = 3000 };
 static unsigned char a[N];
 static int h[256], p[256], rows[9][30], key[N], many[2000];
+static int first[501], product[2000], degree[60];
 static unsigned g[100], bits[40];
 static void count(int n)
 {
@@ -68,6 +69,24 @@ static void of_unknown_extents(int n, int *where, const int *restrict by)
     where[by[i]] += i & 3;
 #pragma endscop
 }
+static void by_column(int n, const int *restrict first, const int *restrict row, const int *restrict v,
+                      int *restrict y)
+{
+#pragma scop
+  for (int j = 0; j < n; j++)
+    for (int k = first[j]; k < first[j + 1]; k++)
+      y[row[k]] += v[k] * a[j];
+#pragma endscop
+}
+static void of_edges(int n, const int *restrict first)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int k = first[i]; k < first[i + 1]; k++)
+      if (key[k] > 100)
+        degree[a[k] % 60] += i;
+#pragma endscop
+}
 int main(void)
 {
   long all = 0;
@@ -79,21 +98,27 @@ int main(void)
   in_rows(9, N);
   masks(N);
   of_unknown_extents(N, many + 200, key);
+  for (int i = 0; i < 500; i++)
+    first[i + 1] = first[i] + (i % 7 == 3 ? 0 : i % 11);
+  by_column(500, first, key, key + 90, product + 100);
+  of_edges(500, first);
   for (int i = 0; i < 256; i++)
     printf("%d %d %d ", h[i], p[i], many[7 * i + 200]), all += h[i];
   for (int i = 0; i < 270; i++)
     printf("%d ", rows[i / 30][i % 30]);
   for (int i = 0; i < 100; i++)
     printf("%u %u ", g[i], bits[i % 40]);
+  for (int i = 0; i < 2000; i++)
+    printf("%d %d ", product[i], degree[i % 60]);
   printf("%ld\n", all);
   return 0;
 }
 """
-ATOMIC = 6
-COPIED = 5
+ATOMIC = 8
+COPIED = 7
 """The histograms that blocks count in copies, and add up when they are done."""
-IN_PART = 1
-"""One of unknown extents: what is not in the copy is counted where it is."""
+IN_PART = 2
+"""Those of unknown extents: what is not in the copy is counted where it is."""
 
 
 @pytest.fixture(scope="module")
