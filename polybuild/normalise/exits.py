@@ -15,7 +15,7 @@ original loops do not read. Messages (``printf``) and failing assertions under a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pycparser import c_ast
 
@@ -47,6 +47,34 @@ def with_exit_tests(region: Region) -> Region:
     )
     statements = rewriter.sequence(region.statements, breaks=False)
     return dataclasses.replace(region, statements=tuple(statements)) if rewriter.found else region
+
+
+def search_alone(region: Region, tested: Region) -> c_ast.Node | None:
+    """The first exit of a ``region`` that does nothing but look for it; None if it does something else.
+
+    ``tested`` is the region with tests for its exits.
+    """
+    found = [each for statement in tested.statements for each in _done(statement)]
+    jumps = any(
+        isinstance(each, c_ast.Return | c_ast.Break | c_ast.Goto)
+        for statement in region.statements
+        for each in walk(statement)
+    )
+    return found[0] if found and jumps and all(_called(each) == NEVER for each in found) else None
+
+
+def _done(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """What ``node`` does but for counting, in loops and conditions."""
+    if isinstance(node, c_ast.For):
+        yield from _done(node.stmt)
+    elif isinstance(node, c_ast.Compound):
+        for each in node.block_items or ():
+            yield from _done(each)
+    elif isinstance(node, c_ast.If) and all(changed_operand(each) is None for each in walk(node.cond)):
+        for each in filter(None, (node.iftrue, node.iffalse)):
+            yield from _done(each)
+    elif not isinstance(node, c_ast.EmptyStatement):
+        yield node
 
 
 class _Rewriter:

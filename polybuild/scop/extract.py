@@ -6,12 +6,13 @@ import contextlib
 from collections.abc import Iterator
 from functools import partial
 
+from polybuild.c.syntax_tree import location
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
 from polybuild.normalise.buffer_extents import with_maximum_extents
 from polybuild.normalise.coalesced_loops import split_coalesced_loops
 from polybuild.normalise.conditional_reductions import separate_reductions
-from polybuild.normalise.exits import with_exit_tests
+from polybuild.normalise.exits import search_alone, with_exit_tests
 from polybuild.normalise.extremum_values import keep_extremum_values
 from polybuild.normalise.initialised_arrays import assign_initial_elements
 from polybuild.normalise.inlining import inline_calls
@@ -87,12 +88,20 @@ def extract_with_exits(region: Region, *, loops: bool) -> tuple[NormalForm, Scop
     """The form of ``region`` with tests for its early exits, and the model of that.
 
     Functions with ``loops`` are inlined, too. None if there are no such exits, or the region is outside
-    the model even so.
+    the model even so. Raises Unsupported where it does nothing but look for them.
     """
     called = inline_calls(region, loops=loops)
     tested = with_exit_tests(called)
     if tested is called:
         return None
+    search = search_alone(called, tested)
+    if search is not None:
+        raise Unsupported(
+            "search",
+            "a search that ends at its first match is left as it is: what lies behind may not be there",
+            location(search),
+            "where all of it is there, let the loop go on, and keep the first match",
+        )
     with contextlib.suppress(Unsupported):
         form = normal_form(tested, loops=loops)
         return form, extract_scop(tested, form=form)

@@ -365,6 +365,9 @@ for (int i = 0; i < n; i++) { if (x[i] > 50) goto skip; x[i] = 1; skip: y[i] = 2
 //# leave: early-exit
 for (int i = 0; i < n; i++) { if (x[i] > 1000) return; x[i] = 1; }
 
+//# search: search
+for (int i = 0; i < n; i++) { if (x[i] > 1000) return; }
+
 //# bound_in_memory: parallel
 b[0] = n;
 #pragma scop

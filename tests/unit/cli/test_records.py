@@ -63,7 +63,7 @@ def test_the_report_is_as_its_schema_says(folder):
     assert [each["name"] for each in prediction["candidates"]] == ["isl's order"]
     assert record["regions"][1]["prediction"] is None
     (said,) = record["diagnostics"]
-    assert (said["code"], said["line"], said["column"]) == ("break", 8, 45)
+    assert (said["code"], said["line"], said["column"]) == ("search", 8, 35)
     valid(output.EMPTY_REPORT)
 
 
@@ -137,14 +137,14 @@ def test_warnings_and_advice_as_sarif(folder):
     assert log["version"] == "2.1.0"
     assert run["tool"]["driver"]["name"] == "polybuild"
     found = {each["ruleId"]: each for each in run["results"]}
-    assert set(found) == {"polybuild-break", "polybuild-advice-restrict", "polybuild-advice-min-work"}
+    assert set(found) == {"polybuild-search", "polybuild-advice-restrict", "polybuild-advice-min-work"}
     assert {each["id"] for each in run["tool"]["driver"]["rules"]} == set(found)
-    warning = found["polybuild-break"]
+    warning = found["polybuild-search"]
     assert warning["level"] == "warning"
     (place,) = warning["locations"]
     assert place["physicalLocation"] == {
         "artifactLocation": {"uri": "in.c"},
-        "region": {"startLine": 8, "startColumn": 45},
+        "region": {"startLine": 8, "startColumn": 35},
     }
 
 
@@ -177,7 +177,10 @@ def test_the_hook_of_pre_commit_fails_for_regions_that_are_kept(folder, capfd):
     assert hook["types"] == ["c"]
     words = [*shlex.split(hook["entry"])[1:], *hook["args"]]
     assert commands.run([*words, "in.c"]) == 1
-    assert "kept: a break is not modelled" in capfd.readouterr().out
+    assert (
+        "kept: a search that ends at its first match is left as it is: what lies behind may not be there"
+        in capfd.readouterr().out
+    )
     (folder / "in.c").write_text(SOURCE[: SOURCE.index("void stop")])
     assert commands.run([*words, "in.c"]) == 0
 
@@ -246,7 +249,7 @@ def test_a_summary_of_a_build(folder, capfd):
     assert lines[4] == "other.c: 1 region"
     assert lines[7] == "3 regions in 2 files: 1 kept, 2 parallel"
     assert lines[8].startswith("2 parallel loops; ")
-    assert lines[9] == "kept because of break (1)"
+    assert lines[9] == "kept because of search (1)"
     assert len(json.loads((folder / "all.sarif").read_bytes())["runs"][0]["results"]) == 5
     assert commands.run(["summary", "build", "--json"]) == 0
     assert len(valid(capfd.readouterr().out)["regions"]) == 3

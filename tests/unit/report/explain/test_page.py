@@ -29,7 +29,7 @@ void heat(int steps, int n, double a[restrict n][n], double b[restrict n][n]) {
   }
 #pragma endscop
 #pragma scop
-  for (int i = 0; i < n; i++) if (a[0][i]) goto out;
+  for (int i = 0; i < n; i++) if (a[0][i] > (a[0][i] = 1)) goto out;
 #pragma endscop
 out:;
 }
