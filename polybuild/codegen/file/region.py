@@ -32,7 +32,9 @@ from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.outline import Line
+from polybuild.codegen.device.boxes import BoxPrinter
 from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, write_device
+from polybuild.codegen.device.looks import looks_home
 from polybuild.codegen.device.rank_blocks import BlocksRequest, BlockTexts, write_blocks
 from polybuild.codegen.file.adapting import Adapting, chosen
 from polybuild.codegen.file.boundary import BoundaryPrinter
@@ -111,13 +113,15 @@ class RunTimeChecks:
 class Stage:
     """Lines that look at data where all conditions so far hold, and the conditions on what they saw.
 
-    They may look for early exits of the original loops, by which control ``leaves`` the region.
+    They may look for early exits of the original loops, by which control ``leaves`` the region. Some bring
+    what they look at ``home`` from a device, where it may be.
     """
 
     declarations: tuple[str, ...]
     lines: tuple[str, ...]
     conditions: tuple[Condition, ...]
     leaves: bool = False
+    home: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +207,8 @@ def write_region(
     # what is too little for the host's threads may still be where its data are
     before = checks if device is None else replace(checks, min_work=0)
     first, stages = _stages(before, worth, conditions, inspecting, parallel=threads)
-    stages += _looking_for_exits(scop.exits, inspecting)
+    home = [] if device is None else looks_home(scop, BoxPrinter(scop, names.parameters, in_use))
+    stages += _looking_for_exits(scop.exits, inspecting, home)
     kernels = on_ranks.together if on_ranks else None
     if device is not None:
         kernels = write_device(region, device, host, conditions).followed_by(finals)
@@ -399,8 +404,13 @@ def _looks_at_everything(inspectors: Collection[Inspector], scop: Scop) -> bool:
     return any(len(each.iterators) >= deepest for each in looking)
 
 
-def _looking_for_exits(tests: ExitTests | None, text: InspectorText) -> tuple[Stage, ...]:
-    """The stage that looks whether the region would be left early, if there are ``tests`` for that."""
+def _looking_for_exits(
+    tests: ExitTests | None, text: InspectorText, home: Sequence[str]
+) -> tuple[Stage, ...]:
+    """The stage that looks whether the region would be left early, if there are ``tests`` for that.
+
+    The lines ``home``, if there are any, bring what is looked at from a device.
+    """
     if tests is None:
         return ()
     flag = fresh(f"{PREFIX}left", text.taken)
@@ -409,8 +419,8 @@ def _looking_for_exits(tests: ExitTests | None, text: InspectorText) -> tuple[St
     condition = Condition(
         f"!{flag}", reason, "the original loops run where one is left", line, "a loop was left early"
     )
-    lines = tuple(write_exit_tests(tests, flag, text))
-    return (Stage((f"int {flag} = 1;",), lines, (condition,), leaves=True),)
+    lines = (*home, *write_exit_tests(tests, flag, text))
+    return (Stage((f"int {flag} = 1;",), lines, (condition,), leaves=True, home=bool(home)),)
 
 
 def _check(ast: GeneratedAst, scop: Scop, scopes: Scopes) -> None:

@@ -202,10 +202,10 @@ def _host_calls(generated: RegionText) -> tuple[list[str], list[str]]:
     if generated.host:
         begin = f"  const int {_VERSION} = polybuild_host_begin(&{generated.host}, 0);"
         return [begin], [f"  polybuild_host_end(&{generated.host});"]
+    look = ["  polybuild_update_host(0);"] if not all(each.home for each in generated.stages) else []
     if generated.blocks:
-        look = ["  polybuild_update_host(0);"] if generated.stages else []
         return [f"  const int {_VERSION} = polybuild_wanted();", *look], []
-    return ["  polybuild_update_host(0);"] if generated.device and generated.stages else [], []
+    return look if generated.device else [], []
 
 
 def _asked(text: str, report: RunReport | None) -> str:
