@@ -74,6 +74,12 @@ WAYS = {
         " for (int i = 0; i < n - 1; i++) for (int j = 0; j < n - 1; j++)"
         " C[i][j] -= 0.7 * (B[i][j + 1] - B[i][j] + A[i + 1][j] - A[i][j]);",
     ),
+    "space": Way(
+        "double (*restrict A)[n / 4 + 1][n / 4 + 1][n / 3 + 1], double *B, double *C",
+        "for (int i = 1; i < n / 4; i++) for (int j = 1; j < n / 4; j++) for (int k = 1; k < n / 3; k++)"
+        " A[(t + 1) % 2][i][j][k] = 0.2 * (A[t % 2][i - 1][j][k] + A[t % 2][i + 1][j][k]"
+        " + A[t % 2][i][j - 1][k] + A[t % 2][i][j + 1][k] + A[t % 2][i][j][k - 1] + A[t % 2][i][j][k + 1]);",
+    ),
     "line": Way(
         _POINTERS,
         "for (int i = 1; i < n - 1; i++) B[i] = 0.33 * (A[i - 1] + A[i] + A[i + 1]);"
@@ -156,11 +162,14 @@ STEPS = {
 
 
 @pytest.mark.usefixtures("nvcc")
-@pytest.mark.parametrize("case", [(way, step) for way in ("parity", "line") for step in STEPS])
+@pytest.mark.parametrize(
+    "case", [*((way, step) for way in ("parity", "line") for step in STEPS), ("space", "e"), ("space", "f")]
+)
 def test_boxes_in_shared_memory(case, emulator, runtime, original, tmp_path):
     """What strips copy, move and store makes the same results, in four orders of blocks and threads."""
     way, step = case
-    result = tiled(way, "cuda", tmp_path, device_tiles=STEPS[step])
+    sizes = {"tile_sizes": (4, 4, 6, 8), "block_sizes": (1, 2, 4)} if way == "space" else {}
+    result = tiled(way, "cuda", tmp_path, device_tiles=STEPS[step], **sizes)
     made = device_programs.build(result, "program", runtime, tmp_path)
     compare(made, way, original, SIZES, emulator.environment(order="1"))
     for order in ORDERS:

@@ -2,14 +2,15 @@
 
 The box of a strip begins at its first place less what its first step reaches back. Moved by as much as that
 is off a line of memory, every row of every strip begins with a line, as far as rows are whole lines and a
-strip is as wide
-as some::
+strip is as wide as some; one as wide as some sectors, which are parts of lines, begins with a sector. Where
+values of the strip before are found (``value_reuse``) what is loaded begins behind them::
 
     S_n = floor((s_n + rise * u) / w)    =>    S_n = floor((s_n + move + rise * u) / w)
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 from functools import reduce
@@ -29,10 +30,13 @@ from polybuild.transform.tiling.shapes import phases_of
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 
 
-def align_loads(scop: Scop, tiles: TimeTiles, dependences: isl.UnionMap, line: int) -> TimeTiles:
-    """``tiles`` whose strips load whole lines of ``line`` bytes, of most arrays.
+def align_loads(
+    scop: Scop, tiles: TimeTiles, dependences: isl.UnionMap, pieces: tuple[int, int], *, reuse: bool
+) -> TimeTiles:
+    """``tiles`` whose strips load whole lines, or sectors, of most arrays: ``pieces`` of so many bytes.
 
-    ``dependences`` are those of the stencil. Tiles without strips stay as they are.
+    ``dependences`` are those of the stencil, with ``reuse`` values of the strip before are not loaded. Tiles
+    without strips stay as they are.
     """
     first = tiles.phases[0]
     if not first.strips:
@@ -41,7 +45,8 @@ def align_loads(scop: Scop, tiles: TimeTiles, dependences: isl.UnionMap, line: i
     for array in scop.arrays:
         box = _box(scop, array, first)
         if box is not None:
-            moves.update(_off(box, line // element_size(array)))
+            line, sector = (each // element_size(array) for each in pieces)
+            moves.update(_off(box, line, sector, reuse=reuse))
     if not moves:
         return tiles
     ((move, _),) = moves.most_common(1)
@@ -68,12 +73,20 @@ def _box(scop: Scop, array: Array, phase: Phase) -> Box | None:
     return box_of(union_of(touched)) if touched else None
 
 
-def _off(box: Box, elements: int) -> list[int]:
-    """How far the ``box`` of a strip begins behind a line of so many ``elements``, if that is one number."""
+def _off(box: Box, line: int, sector: int, *, reuse: bool) -> list[int]:
+    """How far behind the begin of a line, or of a sector, a strip loads from its ``box``, if that is known.
+
+    They have so many elements.
+    """
     offset = box.offset[-1]
     last = offset.dim(_in) - 1
     others = offset.set_coefficient_val(_in, last, isl.Val(0))
     step = offset.get_coefficient_val(_in, last)
-    if not others.is_cst() or not step.is_int() or step.is_zero() or step.to_python() % elements:
+    if not others.is_cst() or not step.is_int() or step.is_zero():
         return []
-    return [others.get_constant_val().to_python() % elements]
+    width = step.to_python()
+    piece = math.gcd(width, line)
+    if piece < sector:
+        return []
+    first = others.get_constant_val().to_python() + (max(0, box.sizes[-1] - width) if reuse else 0)
+    return [first % piece]

@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 import islpy as isl
 
 from polybuild.analysis.reductions import Reduction
-from polybuild.options import ALIGNED_LOADS, SHARED_MEMORY, Options
+from polybuild.options import ALIGNED_LOADS, DYNAMIC_REUSE, SHARED_MEMORY, STATIC_REUSE, Options
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import children, descendants, insert_mark, is_band, member, node_kind
@@ -183,7 +183,10 @@ class _KernelMapper:
             self.remarks.append(f"{STEP_BY_STEP}: {error}")
             return None
         if tiles is not None and {SHARED_MEMORY, ALIGNED_LOADS} <= set(self._options.device_tiles):
-            tiles = align_loads(self._scop, tiles, active, self._limits.processor.line)
+            processor = self._limits.processor
+            reuse = not {STATIC_REUSE, DYNAMIC_REUSE}.isdisjoint(self._options.device_tiles)
+            pieces = processor.line, processor.sector
+            tiles = align_loads(self._scop, tiles, active, pieces, reuse=reuse)
         asked = bool(self._options.tile_sizes) or self._options.tile_shape != "auto"
         if tiles is None or asked:
             return tiles

@@ -62,11 +62,19 @@ def with_old_values(transfers: Sequence[Transfer]) -> tuple[Transfer, ...]:
 def find_caches(
     finder: CacheFinder, transfers: Sequence[Transfer], limits: DeviceLimits, reuse: Reuse | None
 ) -> tuple[TileCache, ...]:
-    """The boxes of a kernel, as many as shared memory holds; with ``reuse`` of values of the strip before."""
-    found = [finder.cache(each, reuse) for each in transfers if each.array.extents]
+    """The boxes of a kernel, as many as shared memory holds; with ``reuse`` of values of the strip before.
+
+    Reuse may take more memory, or some: where not all boxes have room with that, they do with less of it.
+    """
+    forms = [finder.forms(each, reuse) for each in transfers if each.array.extents]
+    found: list[TileCache] = []
+    for level in range(max(map(len, forms), default=0)):
+        found = [each[min(level, len(each) - 1)] for each in forms if each]
+        if sum(bytes_of(each.tile) for each in found) <= limits.shared_bytes:
+            break
     chosen: list[TileCache] = []
     left = limits.shared_bytes
-    for cache in sorted(filter(None, found), key=lambda each: bytes_of(each.tile)):
+    for cache in sorted(found, key=lambda each: bytes_of(each.tile)):
         if bytes_of(cache.tile) <= left:
             name = f"{cache.tile.name}{len(chosen)}"
             chosen.append(replace(cache, tile=replace(cache.tile, name=name)))
@@ -85,21 +93,25 @@ class CacheFinder:
         self._tiles = len(kernel.blocks)
         self._in_strips = self._node.get_schedule_depth() > self._outside + self._tiles
 
-    def cache(self, transfer: Transfer, reuse: Reuse | None) -> TileCache | None:
-        """What is copied of an array and when; None if it is not in shared memory."""
+    def forms(self, transfer: Transfer, reuse: Reuse | None) -> list[TileCache]:
+        """What is copied of an array and when, in the forms that there are, those that copy less first.
+
+        None if it is not in shared memory.
+        """
         tile = self._tile(transfer.array) if transfer.goes_in else None
         if tile is None:
-            return None
+            return []
         stamps = time_stamps_of(self._node)
         cached = elements_of(tile, transfer, self._node, self._scop)
         present = on_device(transfer, cached.get_space(), tile.depth)
         cached = cached.intersect(stamps.add_dims(isl.dim_type.set, len(tile.box.sizes)))
         if self.reached_by_others(cached, tile, writes=True):
-            return None
-        found = retained(tile, present, stamps, reuse) if reuse is not None and self._in_strips else None
-        if found is None:
-            return TileCache(tile, cached, (whole_box(tile, present),))
-        return TileCache(found.tile, cached, found.loaded, found.moved, retained=True)
+            return []
+        kept = retained(tile, present, stamps, reuse) if reuse is not None and self._in_strips else []
+        return [
+            *(TileCache(each.tile, cached, each.loaded, each.moved, retained=True) for each in kept),
+            TileCache(tile, cached, (whole_box(tile, present),)),
+        ]
 
     def _tile(self, array: Array) -> SharedTile | None:
         """The box of ``array``; None where it has none, or other accesses than to single elements."""

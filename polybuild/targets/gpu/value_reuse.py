@@ -54,39 +54,51 @@ def whole_box(tile: SharedTile, only: isl.Set) -> BoxPart:
     return BoxPart(tuple((0, size) for size in tile.box.sizes), only)
 
 
-def retained(tile: SharedTile, present: isl.Set, stamps: isl.Set, reuse: Reuse) -> Retained | None:
+def retained(tile: SharedTile, present: isl.Set, stamps: isl.Set, reuse: Reuse) -> list[Retained]:
     """``tile`` with places for the values of the strip before, what is loaded, and what is moved.
 
-    Elements that exist are ``present``, ``{ [d0, ..., dn, x0, ...] }``, strips are the ``stamps``. None if
-    the boxes of strips, or strips, do not lie side by side, or values cannot be moved at once.
+    Elements that exist are ``present``, ``{ [d0, ..., dn, x0, ...] }``, strips are the ``stamps``. A ring
+    has a multiple of the places from strip to strip, or else as many as a box. Empty if the boxes of strips
+    do not lie side by side, or values cannot be moved at once.
     """
     found = _shift(tile)
     if found is None:
-        return None
+        return []
     dim, shift = found
     size = tile.box.sizes[dim]
     if size <= shift or (reuse is Reuse.DYNAMIC and size - shift > shift):
-        return None
+        return []
     dims = len(tile.box.sizes)
-    start = stamps.dim_min_val(tile.depth - 1)
-    if not start.is_int() or not _are_side_by_side(stamps, tile.depth, start):
-        return None
-    first = whole_box(tile, present.upper_bound_val(_set, tile.depth - 1, start))
-    after = present.lower_bound_val(_set, tile.depth - 1, start.add(isl.Val(1)))
+    begins, goes_on = _parted(stamps, tile.depth)
+    first = whole_box(tile, present.intersect(begins.add_dims(_set, dims)))
+    after = present.intersect(goes_on.add_dims(_set, dims))
     kept = first.places
     new = BoxPart((*kept[:dim], (size - shift, size), *kept[dim + 1 :]), after)
     if reuse is Reuse.STATIC:
-        ring = -(-size // shift) * shift
-        row = ring if dim == dims - 1 else tile.row
-        return Retained(replace(tile, ring=(dim, ring), row=row), (first, new), ())
+        rings = dict.fromkeys((-(-size // shift) * shift, size))
+        return [
+            Retained(
+                replace(tile, ring=(dim, ring), row=ring if dim == dims - 1 else tile.row), (first, new), ()
+            )
+            for ring in rings
+        ]
     old = BoxPart((*kept[:dim], (0, size - shift), *kept[dim + 1 :]), after)
-    return Retained(tile, (first, new), (old,))
+    return [Retained(tile, (first, new), (old,))]
 
 
-def _are_side_by_side(stamps: isl.Set, depth: int, start: isl.Val) -> bool:
-    """Whether each of the ``stamps`` that is not at the ``start`` follows one in the last dimension."""
-    others = stamps.lower_bound_val(_set, depth - 1, start.add(isl.Val(1)))
-    return bool(others.is_subset(stamps.apply(_next(stamps, depth))))
+def _parted(stamps: isl.Set, depth: int) -> tuple[isl.Set, isl.Set]:
+    """Those of ``stamps`` without one before in the last dimension, and those with one, as far as they are.
+
+    Strips that run along several loops may begin later in some rows than in others.
+    """
+    following = stamps.apply(_next(stamps, depth))
+    start = stamps.dim_min_val(depth - 1)
+    if start.is_int():
+        others = isl.Set.universe(stamps.get_space())
+        others = others.lower_bound_val(_set, depth - 1, start.add(isl.Val(1)))
+        if stamps.intersect(others).is_subset(following):
+            return others.complement(), others
+    return stamps.subtract(following).coalesce(), stamps.intersect(following).coalesce()
 
 
 def _shift(tile: SharedTile) -> tuple[int, int] | None:

@@ -48,6 +48,23 @@ def test_what_strips_reuse_is_in_a_ring_or_moved(tiled):
     assert Purpose.MOVE in purposes(tiled(*INTERLEAVED, "dynamic-reuse"))
 
 
+SPACE = """
+  for (int t = 0; t < steps; t++)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        for (int k = 1; k < n - 1; k++)
+          u[(t + 1) % 2][i][j][k] = u[t % 2][i - 1][j][k] + u[t % 2][i][j + 1][k] + u[t % 2][i][j][k + 1];"""
+
+
+@pytest.mark.parametrize(("width", "places"), [(32, 35), (16, 32)])
+def test_strips_along_two_loops_reuse_values_too(tiled, width, places):
+    """They begin later in the rows at an end; rings of 64 places would not fit."""
+    parameters = "int n, int steps, float u[restrict 2][n][n][n]"
+    found = tiled(*INTERLEAVED, "static-reuse", sizes=(6, 14, 12, width), body=SPACE, parameters=parameters)
+    (one,), (other,) = found.plan.tree.tiles.values()
+    assert one.ring == other.ring == (3, places)
+
+
 def test_values_that_are_computed_anew_in_their_tile_are_not_stored(tiled):
     stores = [each for each in tiled(*INTERLEAVED).plan.tree.added.values() if each.purpose is Purpose.STORE]
     assert len(stores) == 2
@@ -63,6 +80,8 @@ def starts(found):
 def test_strips_are_moved_to_lines_of_memory(tiled):
     assert starts(tiled(*INTERLEAVED)) == {26}
     assert starts(tiled(*INTERLEAVED, "aligned-loads")) == {0}
+    reused = tiled(*INTERLEAVED, "aligned-loads", "static-reuse")  # seven places are of the strip before
+    assert starts(reused) == {32 - 7}
 
 
 def test_boxes_that_do_not_fit_stay_in_memory(tiled):
