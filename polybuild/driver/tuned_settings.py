@@ -12,6 +12,7 @@ from polybuild.diagnostics import Diagnostic, Location, Severity, UsageError
 from polybuild.driver.tuning_files import Tuning
 from polybuild.report.record.model import RegionReport
 from polybuild.source.model import Region, Source
+from polybuild.targets.device import Kernel
 from polybuild.tuning.record import Build, region_digest
 from polybuild.tuning.trial import MetRegion, tell
 from polybuild.values import dataclass
@@ -80,15 +81,18 @@ class FileTuning:
         """Tell the trial, if there is one, of a region and the ``text`` it became, None where it is kept."""
         if self.tuning.trial is None:
             return
+        tiles = report.tile_sizes[0] if report.tile_sizes else ()
+        kernel = _largest_kernel(text)
         met = MetRegion(
             self._digest(region),
             region.begin.file,
             region.begin.line,
             self.build,
-            report.tile_sizes[0] if report.tile_sizes else (),
+            kernel.tile if kernel is not None else tiles,
             tuple(sorted(self.tuning.given)),
             parallel=report.parallel_loops > 0,
             code=_code(text),
+            block_sizes=tuple(each.size for each in kernel.threads) if kernel is not None else (),
         )
         tell(self.tuning.trial, met)
 
@@ -101,6 +105,13 @@ def _with_settings(
 ) -> CompileContext:
     own = {name: value for name, value in settings.items() if name.replace("-", "_") not in given}
     return context.with_options(context.options.with_settings(own))
+
+
+def _largest_kernel(text: RegionText | None) -> Kernel | None:
+    """The kernel of a region with the most loops, the first of them; None if a device runs none."""
+    request = text.device.request if text is not None and text.device is not None else None
+    kernels = [each for each in request.plan.kernels if each.threads] if request is not None else []
+    return max(kernels, key=lambda each: len(each.tile), default=None)
 
 
 def _code(text: RegionText | None) -> str:

@@ -1,10 +1,14 @@
-"""What is worth trying for a region: other decisions of each kind, then neighbours of the best tile sizes."""
+"""What is worth trying for a region: other decisions of each kind, then neighbours of the best sizes.
+
+These are sizes of tiles and, on a device, of blocks.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
-from polybuild.options import Options
+from polybuild.options import ALIGNED_LOADS, COPY_OUT, SHARED_MEMORY, STATIC_REUSE, Options
 from polybuild.tuning.trial import MetRegion
 
 Settings = Mapping[str, str]
@@ -27,29 +31,53 @@ _DECISIONS: tuple[Settings, ...] = (
     {"simd": "off"},
     {"min-work": "0"},
 )
+_ON_DEVICES: tuple[Settings, ...] = (
+    {"min-work": NEVER},
+    {"tile-shape": "rectangular"},
+    {"tile-shape": "hybrid"},
+    {
+        "tile-shape": "hybrid",
+        "device-tiles": f"{SHARED_MEMORY},{COPY_OUT},{ALIGNED_LOADS},{STATIC_REUSE}",
+    },
+    {"device-launches": "together"},
+    {"device-launches": "graphs"},
+    {"schedule": "original"},
+    {"fusion": "max"},
+    {"fusion": "min"},
+    {"tile": "off"},
+    {"contract-arrays": "off"},
+)
 _SMALLEST, _LARGEST = 4, 4096
+_THREADS = 1024
 
 
 def decisions(region: MetRegion) -> Iterator[Settings]:
     """Settings with one decision other than the default's, as far as the user has not taken it himself."""
     given = {name.replace("_", "-") for name in region.given}
-    for each in _DECISIONS:
+    for each in _ON_DEVICES if region.block_sizes else _DECISIONS:
         if given.isdisjoint(each) and (region.parallel or "parallel" not in each):
             yield each
 
 
-def neighbours(region: MetRegion, best: Settings, sizes: tuple[int, ...]) -> Iterator[Settings]:
+def neighbours(
+    region: MetRegion, best: Settings, sizes: tuple[int, ...], blocks: tuple[int, ...] = ()
+) -> Iterator[Settings]:
     """``best`` with the tile ``sizes`` of its region doubled and halved: all of them, then one by one.
 
-    Nothing for a region without tiles, or where the user gave their sizes.
+    Then the same with the threads of its ``blocks``. Nothing for a region without tiles or blocks, or where
+    the user gave their sizes.
     """
-    if not sizes or {"tile_sizes", "tile-sizes"}.intersection(region.given):
-        return
+    for name, own in (("tile-sizes", sizes), ("block-sizes", blocks)):
+        if own and not {name, name.replace("-", "_")}.intersection(region.given):
+            for each in _changed(own):
+                fits = math.prod(each) <= _THREADS if own is blocks else min(each) >= _SMALLEST
+                if fits and min(each) >= 1 and max(each) <= _LARGEST:
+                    yield {**best, name: ",".join(map(str, each))}
+
+
+def _changed(sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """``sizes`` doubled and halved: all of them, then one by one."""
     ways = [tuple(range(len(sizes))), *((each,) for each in range(len(sizes)))]
-    for places in dict.fromkeys(ways):
+    for chosen in dict.fromkeys(ways):
         for factor in (2.0, 0.5):
-            changed = tuple(
-                round(size * factor) if place in places else size for place, size in enumerate(sizes)
-            )
-            if all(_SMALLEST <= each <= _LARGEST for each in changed):
-                yield {**best, "tile-sizes": ",".join(map(str, changed))}
+            yield tuple(round(size * factor) if place in chosen else size for place, size in enumerate(sizes))

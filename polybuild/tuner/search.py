@@ -2,7 +2,7 @@
 
 A round builds one candidate for each region and runs the program: times are counted region by region, so
 regions do not wait for each other. It is a hill climb: other decisions first, from the best of them
-neighbouring tile sizes as long as they help.
+neighbouring sizes of tiles and blocks as long as they help.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class RegionSearch:
     tried: list[Settings] = field(default_factory=list)
     left: Iterator[Settings] = field(default_factory=lambda: iter(()))
     sizes: tuple[int, ...] = ()
+    blocks: tuple[int, ...] = ()
     climbing: bool = False
     timed: set[str] = field(default_factory=set)
 
@@ -42,7 +43,9 @@ class RegionSearch:
     def of(cls, region: MetRegion, seconds: float) -> RegionSearch:
         """The search for ``region``, which takes ``seconds`` as it is."""
         left = decisions(region)
-        return cls(region, seconds, seconds, left=left, sizes=region.tile_sizes, timed={region.code})
+        found = cls(region, seconds, seconds, left=left, timed={region.code})
+        found.sizes, found.blocks = region.tile_sizes, region.block_sizes
+        return found
 
     @property
     def place(self) -> tuple[str, int]:
@@ -68,7 +71,7 @@ class RegionSearch:
     def climb(self) -> None:
         """Go on from the best settings, in small steps."""
         self.climbing = True
-        self.left = neighbours(self.region, self.best, self.sizes)
+        self.left = neighbours(self.region, self.best, self.sizes, self.blocks)
 
     def judge(self, settings: Settings, seconds: float, met: MetRegion) -> bool:
         """Take ``settings``, which took ``seconds``, if they are better; whether they are."""
@@ -76,7 +79,7 @@ class RegionSearch:
         if seconds >= self.seconds * _GAIN:
             return False
         self.best, self.seconds = settings, seconds
-        self.sizes = met.tile_sizes
+        self.sizes, self.blocks = met.tile_sizes, met.block_sizes
         if self.climbing:
             self.climb()
         return True

@@ -38,7 +38,8 @@ class Trial:
 class MetRegion:
     """A region that a build met: where it is, how it is built, its tiles, and what its user set by hand.
 
-    Equal ``code`` is the same generated code.
+    Equal ``code`` is the same generated code. With kernels for a device there are ``block_sizes``, the
+    threads of that one which has the most loops, and its tiles.
     """
 
     digest: str
@@ -49,6 +50,7 @@ class MetRegion:
     given: tuple[str, ...]
     parallel: bool
     code: str
+    block_sizes: tuple[int, ...] = ()
 
 
 def current_trial() -> Trial | None:
@@ -88,6 +90,7 @@ def met_regions(log: Path) -> tuple[MetRegion, ...]:
                 tuple(entry["given"]),
                 parallel=entry["parallel"],
                 code=entry["code"],
+                block_sizes=tuple(entry["block_sizes"]),
             )
             found[region.file, region.digest] = region
     return tuple(found.values())

@@ -67,6 +67,21 @@ def _sizes(own):
     return tuple(int(each) for each in own.get("tile-sizes", "").split(",") if each)
 
 
+def test_a_region_on_a_device_tries_what_devices_can():
+    there = region(tile_sizes=(64, 64, 16), block_sizes=(16, 16))
+    names = {name for each in decisions(there) for name in each}
+    assert {"device-tiles", "device-launches", "tile-shape"} <= names
+    assert names.isdisjoint({"simd", "registers", "parallel"})
+    assert not any("device-tiles" in each for each in decisions(region(tile_sizes=(64, 64))))
+    tried = list(neighbours(there, {}, there.tile_sizes, there.block_sizes))
+    assert {"tile-sizes": "128,64,16"} in tried
+    assert {"block-sizes": "32,32"} in tried
+    assert {"block-sizes": "16,8"} in tried
+    assert not any(each.get("block-sizes") == "64,32" for each in neighbours(there, {}, (), (32, 32)))
+    given = region(tile_sizes=(64, 64, 16), block_sizes=(16, 16), given=("block_sizes",))
+    assert not any("block-sizes" in each for each in neighbours(given, {}, (64,), (16, 16)))
+
+
 def tuned(bench, seconds=30.0):
     said = []
     search = Search(bench, 1, seconds, said.append)
