@@ -47,7 +47,7 @@ FORMS: Mapping[str, tuple[str | None, str]] = {
     "(e) in one launch": (_STATIC, "together"),
 }
 """The values of ``device_tiles``, None for none over time, and of ``device_launches``."""
-TILES = {2: ("6,16,32", "10,32"), 3: ("6,10,8,32", "1,10,32")}
+TILES = {2: ("6,16,32", "10,32"), 3: ("6,12,8,32", "1,8,32")}
 """Tiles, time first, and threads, by the dimensions of space (the thesis: h = 2, w = 7, 10, 32).
 
 In space they are so small that shared memory of 48 KiB holds the boxes of a tile.
@@ -258,7 +258,7 @@ def main() -> int:
     )
     parser.add_argument("stencils", nargs="*", choices=[[], *STENCILS], metavar="STENCIL", help="only these")
     parser.add_argument("--plane", type=int, default=96, metavar="N", help="N by N points (96)")
-    parser.add_argument("--space", type=int, default=32, metavar="N", help="N by N by N points (32)")
+    parser.add_argument("--space", type=int, default=48, metavar="N", help="N by N by N points (48)")
     parser.add_argument("--steps", type=int, default=24, metavar="N", help="steps over time (24)")
     request = parser.parse_args()
     wrong = 0
