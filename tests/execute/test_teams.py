@@ -93,15 +93,22 @@ def test_teams_shrink_while_processors_are_taken_away_and_grow_again(tmp_path, c
     steps = [
         ("after(0, 0)", 8),
         ("after(0.02, 0)", 8),
-        ("after(0.02, 1)", 8),  # once is nothing
+        ("after(0.02, 1)", 8),  # one switch is nothing
+        ("after(0.02, 9)", 8),  # nor is one look
+        ("after(0.02, 0)", 8),
+        ("after(0.02, 9)", 8),
         ("after(0.005, 9)", 8),  # not looked at yet
         ("after(0.015, 0)", 4),
         ("after(0.1, 0)", 4),  # not so soon again
+        ("after(0.4, 50)", 4),
         ("after(0.4, 50)", 2),
         ("after(2, 500)", 1),
         ("after(2, 500)", 1),
         ("after(2, 0)", 2),
         ("after(2, 0)", 4),
+        ("after(0.02, 9)", 2),  # on trial, once is enough
+        ("after(0.3, 0)", 2),
+        ("after(0.3, 0)", 4),
         ("after(2, 0)", 8),
         ("after(2, 0)", 8),
     ]
@@ -113,6 +120,7 @@ def test_teams_shrink_where_the_thread_waits_for_a_processor(tmp_path, compiler)
     steps = [
         ("waited += 0; after(0, 0)", 8),
         ("waited += 3000000; after(0.02, 0)", 8),  # a little is nothing
+        ("waited += 10000000; after(0.02, 0)", 8),
         ("waited += 10000000; after(0.02, 0)", 4),
         ("waited += 10000000; after(0.02, 0)", 2),
         ("waited += 10000000; after(0.02, 0)", 1),
@@ -124,8 +132,8 @@ def test_teams_shrink_where_the_thread_waits_for_a_processor(tmp_path, compiler)
 
 
 def test_who_asks_is_told_that_teams_shrink_and_grow(tmp_path):
-    steps = ["after(0, 0)", "after(0.02, 9)", "after(0.02, 9)", "after(2, 0)", "after(2, 0)"]
-    assert teams(tmp_path, "gcc", steps, POLYBUILD_VERBOSE="1") == [8, 4, 2, 4, 8]
+    steps = ["after(0, 0)", *["after(0.02, 9)"] * 3, "after(2, 0)", "after(2, 0)"]
+    assert teams(tmp_path, "gcc", steps, POLYBUILD_VERBOSE="1") == [8, 8, 4, 2, 4, 8]
     assert told(tmp_path) == [
         "polybuild: 4 of 8 threads, as other work takes the processors",
         "polybuild: 8 of 8 threads again",
@@ -137,8 +145,8 @@ def test_what_happened_while_no_loop_ran_for_long_counts_little(tmp_path):
 
 
 def test_teams_follow_the_number_of_threads(tmp_path):
-    steps = ["after(0, 0)", "after(0.02, 9)", "all = 3; after(0.001, 0)", "all = 1; after(2, 9)"]
-    assert teams(tmp_path, "gcc", steps) == [8, 4, 3, 1]
+    steps = ["after(0, 0)", *["after(0.02, 9)"] * 2, "all = 3; after(0.001, 0)", "all = 1; after(2, 9)"]
+    assert teams(tmp_path, "gcc", steps) == [8, 8, 4, 3, 1]
     steps = ["after(0, 0)", "inside = 1; after(0.02, 9)", "levels = 2; after(0.02, 9)"]
     assert teams(tmp_path, "gcc", steps) == [8, 1, 8]
 

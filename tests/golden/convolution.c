@@ -36,9 +36,9 @@ extern int polybuild_say(int file, const char *text, ...) __asm__("dprintf");
 extern char *polybuild_variable(const char *name) __asm__("getenv");
 static double polybuild_looked, polybuild_until, polybuild_waited;
 static long polybuild_preempted;
-static int polybuild_limit;
+static int polybuild_limit, polybuild_disturbed;
 #pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_waited)
-#pragma omp threadprivate(polybuild_preempted, polybuild_limit)
+#pragma omp threadprivate(polybuild_preempted, polybuild_limit, polybuild_disturbed)
 /* the seconds that this thread has waited for a processor: the second number of three, in nanoseconds */
 POLYBUILD_HELPER double polybuild_wait(void)
 {
@@ -59,7 +59,7 @@ POLYBUILD_HELPER double polybuild_wait(void)
 /* how many threads to start: fewer for a while where others take the processors away from them */
 POLYBUILD_NOINLINE int polybuild_team(void)
 {
-  int all = omp_get_max_threads(), level = omp_get_active_level(), before;
+  int all = omp_get_max_threads(), level = omp_get_active_level(), before, disturbed;
   double now, passed, waited;
   long usage[36] = {0}, preempted; /* a struct rusage: the last of 18 counts involuntary switches */
   if (all < 2 || level > 0)
@@ -73,12 +73,15 @@ POLYBUILD_NOINLINE int polybuild_team(void)
   before = polybuild_limit;
   waited = polybuild_wait();
   preempted = usage[17] - polybuild_preempted;
-  if (polybuild_looked > 0
-      && (waited - polybuild_waited > 0.2 * passed || (preempted > 1 && (double)preempted > 50 * passed))) {
+  disturbed = polybuild_looked > 0
+              && (waited - polybuild_waited > 0.2 * passed || (preempted > 1 && (double)preempted > 50 * passed));
+  polybuild_disturbed = disturbed ? polybuild_disturbed + 1 : 0;
+  if (polybuild_disturbed > 1) {
     polybuild_limit -= polybuild_limit / 2;
     polybuild_until = now + 20 * (passed < 0.05 ? passed : 0.05);
-  } else if (now >= polybuild_until) {
+  } else if (!disturbed && now >= polybuild_until && polybuild_limit < all) {
     polybuild_limit = polybuild_limit < all / 2 ? 2 * polybuild_limit : all;
+    polybuild_disturbed = 1; /* these are on trial: once is enough to take them back */
   }
   if ((before < all) != (polybuild_limit < all) && polybuild_variable("POLYBUILD_VERBOSE"))
     polybuild_say(2, "polybuild: %d of %d threads%s\n", polybuild_limit, all,
