@@ -12,6 +12,8 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.effort import SCHEDULE_NUMBER
 from polybuild.poly.overapproximation import overapproximation_of
 from polybuild.poly.relations import maps_of
+from polybuild.schedule.fixed_parameters import with_fixed_parameters
+from polybuild.schedule.large_constants import LargeConstants
 from polybuild.scop.model import Scop
 
 
@@ -36,17 +38,21 @@ def compute_schedule(
     carried = overapproximation_of(dependences.carried)
     validity = overapproximation_of(dependences.validity)
     condition, order = _live_range_constraints(dependences)
+    largest = max(SCHEDULE_NUMBER, _largest_factor(validity))
+    relations = (validity, carried, condition, order)
+    sizes = LargeConstants.of(each for relation in relations for each in maps_of(relation))
+    validity, carried, condition, order = (sizes.abstract_union(each) for each in relations)
     constraints = (
-        isl.ScheduleConstraints.on_domain(scop.domain)
+        isl.ScheduleConstraints.on_domain(sizes.abstract_union(scop.domain.identity()).domain())
         .set_context(scop.context)
         .set_validity(validity)
         .set_coincidence(carried)
         .set_proximity(carried)
         .set_conditional_validity(condition, order)
     )
-    largest = max(SCHEDULE_NUMBER, _largest_factor(validity))
     with _strategy(scop.context.get_ctx(), fusion, largest, outer_coincidence=outer_coincidence):
-        return constraints.compute_schedule()
+        found = constraints.compute_schedule()
+    return with_fixed_parameters(found, sizes.values, scop.domain) if sizes.smallest else found
 
 
 @contextmanager

@@ -78,8 +78,8 @@ POLYBUILD_NOINLINE int polybuild_team(void)
   before = polybuild_limit;
   waited = polybuild_wait();
   preempted = usage[17] - polybuild_preempted;
-  disturbed = polybuild_looked > 0
-              && (waited - polybuild_waited > 0.2 * passed || (preempted > 1 && (double)preempted > 50 * passed));
+  disturbed = waited - polybuild_waited > 0.2 * passed || (preempted > 1 && (double)preempted > 50 * passed);
+  disturbed = disturbed && polybuild_looked > 0;
   polybuild_disturbed = disturbed ? polybuild_disturbed + 1 : 0;
   if (polybuild_disturbed > 1) {
     polybuild_limit -= polybuild_limit / 2;

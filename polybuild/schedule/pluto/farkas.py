@@ -10,8 +10,9 @@ from __future__ import annotations
 import islpy as isl
 
 from polybuild.effort import FORM_CONSTRAINTS
+from polybuild.poly.matrices import rows_of
+from polybuild.poly.memory import remembered
 from polybuild.poly.overapproximation import overapproximation_of_piece
-from polybuild.schedule.pluto.matrices import rows_of
 from polybuild.values import dataclass
 
 _dim = isl.dim_type
@@ -42,8 +43,13 @@ def nonnegative_forms(relation: isl.Map) -> Forms:
     They are lists ``(c, p0, ..., s0, ..., t0, ...)``: the constant and the
     coefficients of the parameters, the input dimensions and the output dimensions.
     Integer divisions and some of very many constraints are dropped, so the relation may be taken too
-    large.
+    large. Pairs of statements with the same loops are related alike: their forms are found once.
     """
+    return _nonnegative_forms(relation.reset_tuple_id(_dim.in_).reset_tuple_id(_dim.out))
+
+
+@remembered
+def _nonnegative_forms(relation: isl.Map) -> Forms:
     count = 1 + relation.dim(_dim.param) + relation.dim(_dim.in_) + relation.dim(_dim.out)
     space = isl.Space.set_alloc(relation.get_ctx(), 0, count)
     forms = isl.BasicSet.universe(space)

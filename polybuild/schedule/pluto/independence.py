@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polybuild.schedule.pluto.matrices import matrix_of, rows_of
+from polybuild.poly.matrices import matrix_of, rows_of
 from polybuild.schedule.pluto.model import Row
 
 

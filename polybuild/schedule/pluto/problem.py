@@ -10,8 +10,8 @@ import islpy as isl
 from polybuild.analysis.array_flow import flow_between
 from polybuild.analysis.dependences import Dependences
 from polybuild.poly.relations import maps_of, union_of
+from polybuild.schedule.large_constants import LargeConstants
 from polybuild.schedule.pluto.farkas import nonnegative_forms
-from polybuild.schedule.pluto.large_constants import LargeConstants
 from polybuild.schedule.pluto.model import Edge, EdgeKind, StatementNode
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.values import dataclass

@@ -6,6 +6,7 @@ import islpy as isl
 import pytest
 
 from polybuild.poly.trees import node_kind
+from polybuild.schedule.fixed_parameters import with_fixed_parameters
 from polybuild.schedule.legality import check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 
@@ -33,6 +34,19 @@ FARTHEST = """
     }
     c[i] = best;
   }"""
+# the declared length of each array and the bound of each loop
+DENSITIES = """
+  for (int i = 0; i < LENGTH; i++) {
+    density = 0;
+    for (int j = 0; j < LENGTH; j++) {
+      dx = a[i] - a[j];
+      dy = b[i] - b[j];
+      square = dx * dx + dy * dy;
+      if (square < 0.01) density += square;
+    }
+    c[i] = density;
+  }"""
+PRIVATE = "double density, dx, dy, square;"
 KERNELS = {
     "product": (
         PRODUCT, MATRICES, "",
@@ -49,6 +63,11 @@ KERNELS = {
         FARTHEST,
         "double A[restrict 300][32], double B[restrict 3000][32], double *restrict c",
         "double best, s;",
+    ),
+    "many values and large constants": (
+        DENSITIES.replace("LENGTH", "1500"),
+        ", ".join(f"double {each}[restrict 1500]" for each in "abc"),
+        PRIVATE,
     ),
     "triangle": (
         TRIANGLE, "int n, double C[restrict n][n], double *restrict a", "",
@@ -141,3 +160,17 @@ def test_the_strategy_does_not_outlive_the_call(model):
     for fusion in Fusion:
         compute_schedule(found.scop, found.dependences, fusion)
         assert settings() == before
+
+
+def test_sizes_that_are_constants_have_the_order_of_parameters(schedule):
+    """isl's scheduler was at work on the first of these until it was stopped."""
+    constant, parameter = (
+        schedule(DENSITIES.replace("LENGTH", length), declared, Fusion.MIN, PRIVATE)
+        for length, declared in (
+            ("1500", ", ".join(f"double {each}[restrict 1500]" for each in "abc")),
+            ("n", "int n, " + ", ".join(f"double {each}[restrict n]" for each in "abc")),
+        )
+    )
+    assert bands(constant) == bands(parameter)
+    fixed = with_fixed_parameters(parameter, {"n": 1500}, constant.get_domain())
+    assert fixed.get_map().is_equal(constant.get_map())

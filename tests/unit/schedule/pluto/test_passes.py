@@ -6,11 +6,11 @@ import islpy as isl
 import pytest
 
 from polybuild.poly.components import components
+from polybuild.schedule.large_constants import LargeConstants
 from polybuild.schedule.pluto import program
 from polybuild.schedule.pluto.farkas import nonnegative_forms
 from polybuild.schedule.pluto.hyperplane import find_hyperplane as find
 from polybuild.schedule.pluto.independence import orthogonal_basis, rank
-from polybuild.schedule.pluto.large_constants import LargeConstants
 from polybuild.schedule.pluto.model import Edge, EdgeKind, Row, StatementNode
 from polybuild.schedule.pluto.program import Constraint, Effort, TooLarge, Unsettled, smallest
 from polybuild.schedule.pluto.satisfaction import is_carried, left_by
@@ -127,16 +127,12 @@ def test_large_numbers_become_sizes():
     ]
     sizes = LargeConstants.of(relations)
     assert sizes.smallest == (39, 997)  # constants of constraints: 39 + n - o and 999 - o
+    small, large = sizes.names
     first, second = map(sizes.abstract, relations)
-    assert first.is_equal(
-        isl.Map("[n, size0, size1] -> { S[i] -> S[i + 3] : 0 <= i <= size1 and size0 >= 2 and size1 >= 2 }")
-    )
-    assert second.is_equal(
-        isl.Map(
-            "[n, size0, size1] -> { S[i] -> T[o] : "
-            "0 <= i < o <= size1 + 2 and o <= size0 + n and size0 >= 2 and size1 >= 2 }"
-        )
-    )
+    space, conditions = f"[n, {small}, {large}]", f"{small} >= 2 and {large} >= 2"
+    assert first.is_equal(isl.Map(f"{space} -> {{ S[i] -> S[i + 3] : 0 <= i <= {large} and {conditions} }}"))
+    related = f"0 <= i < o <= {large} + 2 and o <= {small} + n"
+    assert second.is_equal(isl.Map(f"{space} -> {{ S[i] -> T[o] : {related} and {conditions} }}"))
 
 
 def test_reads_are_brought_together_but_not_ordered():

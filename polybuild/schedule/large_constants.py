@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator
 import islpy as isl
 
 from polybuild.effort import MINIMUM_SIZE, NEAR_SIZES
-from polybuild.schedule.pluto.matrices import matrix_of, rows_of
+from polybuild.poly.matrices import matrix_of, rows_of
+from polybuild.poly.relations import maps_of, union_of
 from polybuild.values import dataclass
 
 _dim = isl.dim_type
@@ -37,13 +38,29 @@ class LargeConstants:
                 smallest.append(number)
         return cls(tuple(smallest))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parameters, which no variable of a program has."""
+        return tuple(f"polybuild_size{each}" for each in range(len(self.smallest)))
+
+    @property
+    def values(self) -> dict[str, int]:
+        """The number that each parameter stands for."""
+        return dict(zip(self.names, self.smallest, strict=True))
+
+    def abstract_union(self, relation: isl.UnionMap) -> isl.UnionMap:
+        """The same of all of ``relation``, which is as it was where nothing in it is large."""
+        if not self.smallest:
+            return relation
+        return union_of(map(self.abstract, maps_of(relation)), relation.get_space())
+
     def abstract(self, relation: isl.Map) -> isl.Map:
         """``relation`` with the sizes as further parameters, behind its own."""
         space = relation.get_space()
         own = space.dim(_dim.param)
         space = space.add_dims(_dim.param, len(self.smallest))
         for index in range(len(self.smallest)):
-            space = space.set_dim_name(_dim.param, own + index, f"size{index}")
+            space = space.set_dim_name(_dim.param, own + index, self.names[index])
         result = isl.Map.empty(space)
         for piece in relation.get_basic_maps():
             result = result.union(isl.Map.from_basic_map(self._piece(piece, space, own)))
