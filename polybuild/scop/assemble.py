@@ -9,6 +9,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import last_line, location, walk
+from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.normalise.names import Variable
 from polybuild.scop import order
 from polybuild.scop.aliasing import check_fixed_values
@@ -16,6 +17,7 @@ from polybuild.scop.draft import RegionDraft
 from polybuild.scop.model import Access, Array, ExitTests, FinalValue, Iterator, Parameter, Scop, Statement
 from polybuild.scop.parameters import IslNames
 from polybuild.scop.signs import with_signs_outside
+from polybuild.source.model import Region
 
 _dim = isl.dim_type
 
@@ -55,7 +57,26 @@ def assemble(draft: RegionDraft) -> Scop:
         remarks=draft.remarks,
         limits=tuple(draft.assumptions.limits),
         exits=exits,
+        type_names=_type_names(draft.region, everything),
     )
+
+
+def _type_names(region: Region, statements: Sequence[Statement]) -> dict[str, Type]:
+    """The arithmetic types that names in ``statements`` stand for, where ``region`` gives no type a name."""
+    if any(isinstance(each, c_ast.Typedef) for body in region.statements for each in walk(body)):
+        return {}
+    names = {
+        each.names[0]
+        for statement in statements
+        for each in walk(statement.body)
+        if isinstance(each, c_ast.IdentifierType) and len(each.names) == 1
+    }
+    known = {name: region.visible.scope.typedefs.get(name) for name in sorted(names)}
+    return {
+        name: each.type
+        for name, each in known.items()
+        if each is not None and isinstance(each.type, IntegerType | FloatingType) and not each.volatile
+    }
 
 
 def _domain(statements: Sequence[Statement]) -> isl.UnionSet:

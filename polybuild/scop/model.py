@@ -9,6 +9,8 @@ zero dimensions for a scalar.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
 from enum import Enum
 
 import islpy as isl
@@ -300,7 +302,8 @@ class Scop:
     not negative) and the conditions of the assumptions, as the transformed code
     runs only where they hold; bounds of 32 bits and more stay out of it.
     ``remarks`` name the constructs that are kept whole, and why. ``exits`` has the tests of early exits:
-    the statements are those that run if none happens.
+    the statements are those that run if none happens. ``type_names`` has the arithmetic types that names
+    of the file in their bodies stand for.
     """
 
     context: isl.Set
@@ -314,6 +317,7 @@ class Scop:
     remarks: tuple[Diagnostic, ...] = ()
     limits: tuple[ProductLimit, ...] = ()
     exits: ExitTests | None = None
+    type_names: Mapping[str, Type] = field(default_factory=dict)
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -39,8 +39,8 @@ class Interleaved:
 class LaneOperand:
     """What an access is in lanes, or a name that is the same in all of them: a value of ``type``.
 
-    If it ``varies`` between them, it is a private ``variable``, or the elements are ``adjacent``,
-    ``interleaved`` with others, or farther apart.
+    If it ``varies`` between them, it is a private ``variable``, a ``counter`` of the loop itself, or the
+    elements are ``adjacent``, ``interleaved`` with others, or farther apart.
     An ``element`` of an array is ``loaded`` if the statement reads it whatever the data.
     """
 
@@ -51,11 +51,12 @@ class LaneOperand:
     element: bool = False
     loaded: bool = False
     interleaved: Interleaved | None = None
+    counter: bool = False
 
     @property
     def is_distant(self) -> bool:
         """Whether the elements are loaded one by one."""
-        return self.varies and not (self.variable or self.adjacent or self.interleaved)
+        return self.varies and not (self.variable or self.counter or self.adjacent or self.interleaved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,9 @@ class LaneLoop:
     """How a loop computes several iterations at a time, in ``lanes`` lanes of ``copies`` vectors of ``type``.
 
     ``kinds`` are those of the expressions in the bodies of its statements, ``operands`` those of
-    accesses: both by the identities of nodes. ``variables`` are the private scalars, ``packed`` is what is
-    in buffers while the vectors are computed.
+    accesses: both by the identities of nodes. Integers at the nodes ``converted`` are operands of
+    floating-point operations. ``variables`` are the private scalars, ``packed`` is what is in buffers while
+    the vectors are computed.
     """
 
     type: FloatingType
@@ -93,6 +95,7 @@ class LaneLoop:
     operands: Mapping[int, LaneOperand]
     variables: tuple[Array, ...]
     packed: tuple[PackedRows, ...] = ()
+    converted: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,28 @@ IN_LANES = {
         for (int k = 0; k < m; k++) { real t = row[k] - B[j][k]; s += t * t; }
         if (s < least) { least = s; place = j; } }
         at[i] = place; }""",
+    "within a distance": """for (int i = 0; i < n; i++) { real s = 0;
+        for (int j = 0; j < n; j++) { real x = p[j].x - p[i].x, y = p[j].y - p[i].y, r = x * x + y * y;
+        if (r < 4 * f) { real q = 4 * f - r; s += q * q * q; } } u[i] = s; }""",
+    "within one of two distances": """for (int i = 0; i < n; i++) { real s = 0; int k = 0;
+        for (int j = 0; j < n; j++) { real x = p[j].x - p[i].x, r = x * x;
+        if (r < f) { real q = f - r; int q2 = k + 1; s += q; k = q2; }
+        else if (r < 9 * f) { int q = 2 * j - k; real w; w = q * f; if (j > i) w = -w; s -= w; k = -q - 1; } }
+        u[i] = s; at[i] = k; }""",
+    "closest sphere": """for (int i = 0; i < n; i++) { real least = 9; int k = -1;
+        for (int j = 0; j < n; j++) { real b = p[j].x * p[i].u + p[i].y, d = b * b - p[j].m;
+        if (d > 0) { real t = b - root(d); if (t > 0 && t < least) { least = t; k = j; } } }
+        u[i] = least; at[i] = k; }""",
+    "roots that choices ask for": """for (int i = 0; i < n; i++) { real s = 0; int k = 0;
+        for (int j = 0; j < n; j++) { real d = v[j] - v[i]; s += d >= 0 ? root(d) : d;
+        if (d > f && root(d - f) < f) k += 1; if (d < 0 || root(d) > f) k -= 2; }
+        u[i] = s; at[i] = k; }""",
+    "counters as numbers": """for (int i = 0; i < n; i++) { real s = i, w = (i - n / 2) / (real)3;
+        for (int j = 0; j < m; j++) { s += (i - j) * f; if (i * j > 4) s -= (real)i; w = i > j ? w : i; }
+        u[i] = s + w; at[i] = 3 * i - n; }""",
+    "rows of windows": """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { real s = 0;
+        for (int k = 0; k < n; k++) { real t = (j - 4) * f + A[k][j]; if (t > 0) s += root(t); else s -= t; }
+        B[i][j] = s + i; }""",
     "negative": """for (int i = 0; i < n; i++) { real a = 0;
         for (int j = 0; j < n; j++) { real x = v[j] - v[i]; a += root(x); } u[i] = a != a ? f : a; }""",
 }
@@ -135,6 +157,14 @@ def test_results(tmp_path, name, kind):
     new = write(tmp_path / "new.c", text)
     assert run("gcc", new, "-mavx2", "-fopenmp") == expected
     assert run("gcc", new, "-mavx2", "-fsanitize=address,undefined") == expected
+
+
+def test_variables_that_wrap(tmp_path):
+    """The integers of lanes are wider than a ``short``."""
+    body = """for (int i = 0; i < n; i++) { real s = 0; short w = (short)(7000 + at[i]);
+      for (int j = 0; j < n; j++) { w = w + 9000; if (w < at[i]) s += v[j]; } u[i] = s; }"""
+    source, text = transformed(tmp_path, body, "float", "-mavx2")
+    assert run("gcc", write(tmp_path / "new.c", text), "-mavx2", "-fopenmp") == run("gcc", source, "-mavx2")
 
 
 @pytest.mark.parametrize("name", ["nearest, and how far", "second nearest", "negative"])

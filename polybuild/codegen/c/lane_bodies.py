@@ -6,7 +6,8 @@ mask says which lanes keep what.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -52,6 +53,8 @@ class LaneBodyPrinter:
         }
         self._buffers = buffers
         self._places: Mapping[int, tuple[Access, isl.AstExpr]] = {}
+        self._own: Mapping[str, str] = {}  # the vectors that variables of the statement itself are
+        self._mask = ""  # the lanes that compute what is being printed, all of them if it is empty
         self._printed: Instance | None = None
         self._copy = 0
 
@@ -72,39 +75,70 @@ class LaneBodyPrinter:
         lines: list[str] = []
         for copy in range(self._lanes.copies):
             self._copy = copy
-            lines += self._lines(instance.statement.body, None)
+            lines += self._lines(instance.statement.body)
         return lines
 
-    def _lines(self, node: c_ast.Node, mask: str | None) -> Iterator[str]:
+    def _lines(self, node: c_ast.Node) -> Iterator[str]:
         if isinstance(node, c_ast.Compound):
+            around = self._own
             for each in node.block_items or ():
-                yield from self._lines(each, mask)
+                yield from self._lines(each)
+            self._own = around
+        elif isinstance(node, c_ast.Decl):
+            yield self._declaration(node)
         elif isinstance(node, c_ast.If):
-            yield from self._choice(node, mask)
+            yield from self._choice(node)
         else:
-            yield from self._assignment(node, mask)
+            yield from self._assignment(node)
 
-    def _choice(self, node: c_ast.If, mask: str | None) -> Iterator[str]:
-        name, around = self._names.declare("mask"), "" if mask is None else f"{mask} & "
-        kind = self._type(self._integer)
-        yield f"const {kind} {name} = {around}{self._value(node.cond).text};"
-        yield from self._lines(node.iftrue, name)
+    def _declaration(self, node: c_ast.Decl) -> str:
+        kind, name = self._lanes.kinds[id(node)], self._names.declare(f"{node.name}_lanes")
+        if node.init is None:
+            value = self._call(LaneFunctionKind.ALL, self._kind(kind), "0").text
+        else:
+            value = self._assigned(node.init, kind, " ".join(node.type.type.names)).text
+        self._own = {**self._own, node.name: name}
+        return f"{self._type(self._kind(kind))} {name} = {value};"
+
+    def _choice(self, node: c_ast.If) -> Iterator[str]:
+        name, kind = self._names.declare("mask"), self._type(self._integer)
+        yield f"const {kind} {name} = {self._also(self._value(node.cond).text)};"
+        other = ""
         if node.iffalse is not None:
             other = self._names.declare("mask")
-            yield f"const {kind} {other} = {around}~{name};"
-            yield from self._lines(node.iffalse, other)
+            yield f"const {kind} {other} = {self._also(f'~{name}')};"
+        around = self._mask
+        self._mask = name
+        yield from self._lines(node.iftrue)
+        if node.iffalse is not None:
+            self._mask = other
+            yield from self._lines(node.iffalse)
+        self._mask = around
 
-    def _assignment(self, node: c_ast.Assignment, mask: str | None) -> Iterator[str]:
+    def _also(self, condition: str) -> str:
+        """The mask of the lanes at work where ``condition`` holds."""
+        return f"{self._mask} & {condition}" if self._mask else condition
+
+    def _where(self, condition: str, node: c_ast.Node, print_: Callable[[c_ast.Node], Operand]) -> Operand:
+        """What ``print_`` makes of ``node``, which only the lanes compute where ``condition`` holds."""
+        around = self._mask
+        self._mask = f"({self._also(condition)})"
+        printed = print_(node)
+        self._mask = around
+        return printed
+
+    def _assignment(self, node: c_ast.Assignment) -> Iterator[str]:
         operand, kind = self._lanes.operands[id(node.lvalue)], self._lanes.kinds[id(node.lvalue)]
         plain = node.op == "="
         if operand.variable:
             variable = self._variable(node.lvalue)
-            if mask is None:
-                value = self._vector(node.rvalue, kind) if plain else self._operand(node.rvalue, kind)
+            name = operand.type.name if isinstance(operand.type, IntegerType) else ""
+            if not self._mask:
+                value = self._assigned(node.rvalue, kind, name) if plain else self._operand(node.rvalue, kind)
                 yield f"{variable} {node.op} {value.text};"
             else:
-                value = self._vector(node.rvalue, kind) if plain else self._operation(node, kind)
-                yield f"{variable} = {self._select(kind, mask, value.text, variable).text};"
+                value = self._assigned(node.rvalue, kind, name) if plain else self._operation(node, kind)
+                yield f"{variable} = {self._select(kind, self._mask, value.text, variable).text};"
             return
         stored = self._real if kind is LaneKind.REAL else self._converted(operand.type)
         if operand.adjacent and stored is not None:
@@ -127,6 +161,12 @@ class LaneBodyPrinter:
         value = self._operand(node.rvalue, kind).bound(precedence + 1)
         return Operand(f"{self._variable(node.lvalue)} {operator} {value}", precedence)
 
+    def _assigned(self, node: c_ast.Node, kind: LaneKind, declared: str) -> Operand:
+        """``node`` as a vector of ``kind`` for a variable, converted to the type ``declared``."""
+        if self._lanes.kinds[id(node)] is LaneKind.UNIFORM and kind is LaneKind.INTEGER:
+            return self._call(LaneFunctionKind.ALL, self._kind(kind), f"({declared})({self._scalar(node)})")
+        return self._vector(node, kind)
+
     def _vector(self, node: c_ast.Node, kind: LaneKind) -> Operand:
         """``node`` as a vector of ``kind``, whether the lanes differ or not."""
         if self._lanes.kinds[id(node)] is not LaneKind.UNIFORM:
@@ -146,26 +186,49 @@ class LaneBodyPrinter:
         assert self._printed is not None  # noqa: S101 - a statement is being printed
         return self._scope.instances.printer(self._printed, {}).visit(node)
 
+    def _kind_of(self, node: c_ast.Node) -> LaneKind:
+        """What ``node`` is where its value is used."""
+        return LaneKind.REAL if id(node) in self._lanes.converted else self._lanes.kinds[id(node)]
+
     def _value(self, node: c_ast.Node) -> Operand:
-        """``node``, which differs between the lanes, as a vector or mask."""
+        """``node``, which differs between the lanes, as a vector or mask where it is used."""
+        value = self._own_value(node)
+        if id(node) not in self._lanes.converted:
+            return value
+        return Operand(f"__builtin_convertvector({value.text}, {self._type(self._real)})", POSTFIX)
+
+    def _own_value(self, node: c_ast.Node) -> Operand:
+        """The same before an integer becomes a number."""
         if id(node) in self._lanes.operands:
             return self._read(node)
+        if isinstance(node, c_ast.Cast):
+            return self._value(node.expr)
         if isinstance(node, c_ast.UnaryOp):
             operator = "~" if node.op == "!" else node.op
             return Operand(f"{operator}{self._value(node.expr).bound(UNARY + 1)}", UNARY)
         if isinstance(node, c_ast.TernaryOp):
             kind = self._lanes.kinds[id(node)]
-            sides = [self._vector(each, kind).text for each in (node.iftrue, node.iffalse)]
-            return self._select(kind, self._value(node.cond).text, *sides)
+            condition = self._value(node.cond).bound(UNARY)
+            vector = partial(self._vector, kind=kind)
+            sides = [
+                self._where(chosen, each, vector).text
+                for chosen, each in ((condition, node.iftrue), (f"~{condition}", node.iffalse))
+            ]
+            return self._select(kind, condition, *sides)
         if isinstance(node, c_ast.FuncCall):
-            function = (
-                LaneFunctionKind.ROOT if node.name.name in ROOTS.values() else LaneFunctionKind.MAGNITUDE
-            )
-            return self._call(function, self._real, self._value(node.args.exprs[0]).text)
+            argument = self._value(node.args.exprs[0]).text
+            if node.name.name not in ROOTS.values():
+                return self._call(LaneFunctionKind.MAGNITUDE, self._real, argument)
+            if self._mask:  # that of a negative number is told by errno, and others compute none
+                zero = self._call(LaneFunctionKind.ALL, self._real, "0").text
+                argument = self._select(LaneKind.REAL, self._mask, argument, zero).text
+            return self._call(LaneFunctionKind.ROOT, self._real, argument)
         if node.op in _OPERATORS:
-            sides = [self._value(each).bound(POSTFIX) for each in (node.left, node.right)]
-            return Operand(f"({sides[0]} {_OPERATORS[node.op]} {sides[1]})", ATOM)
-        kinds = {self._lanes.kinds[id(each)] for each in (node.left, node.right)}
+            left = self._value(node.left).bound(POSTFIX)
+            decided = left if node.op == "&&" else f"~{left}"
+            right = self._where(decided, node.right, self._value).bound(POSTFIX)
+            return Operand(f"({left} {_OPERATORS[node.op]} {right})", ATOM)
+        kinds = {self._kind_of(each) for each in (node.left, node.right)}
         kind = LaneKind.REAL if LaneKind.REAL in kinds else LaneKind.INTEGER
         precedence = _PRECEDENCES.get(node.op, RELATIONAL)
         left = self._operand(node.left, kind).bound(precedence)
@@ -178,6 +241,9 @@ class LaneBodyPrinter:
         operand, kind = self._lanes.operands[id(node)], self._lanes.kinds[id(node)]
         if operand.variable:
             return Operand(self._variable(node), ATOM)
+        if operand.counter:
+            counters = ", ".join(self._counter(node, lane) for lane in range(self._lanes.lanes))
+            return Operand(f"({self._type(self._kind(kind))}){{{counters}}}", POSTFIX)
         place = self._element(node, 0) if operand.adjacent else self._packed(node)
         if place is not None and kind is LaneKind.REAL:
             return Operand(f"*(const {self._type(self._real)} *)&{place}", UNARY)
@@ -208,8 +274,13 @@ class LaneBodyPrinter:
 
     def _variable(self, node: c_ast.Node) -> str:
         assert self._printed is not None  # noqa: S101 - a statement is being printed
-        name = next(each.array.name for each in self._printed.statement.accesses if each.node is node)
-        return f"{self._variables[name]}_{self._copy}"
+        accesses = self._printed.statement.accesses
+        name = next((each.array.name for each in accesses if each.node is node), None)
+        return self._own[node.name] if name is None else f"{self._variables[name]}_{self._copy}"
+
+    def _counter(self, node: c_ast.Node, lane: int) -> str:
+        """The counter ``node`` in ``lane`` of the vector at hand."""
+        return self._scope.in_lane(lane + self._copy * self._lanes.lanes, lambda: self._scalar(node))
 
     def _element(self, node: c_ast.Node, lane: int) -> str:
         """The element that ``node`` accesses in ``lane`` of the vector at hand."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from pycparser import c_ast
 
-from polybuild.c.basic_types import INT, DataModel
+from polybuild.c.basic_types import INT, DataModel, basic_type
 from polybuild.c.literals import number_type
 from polybuild.c.mathematics import MAGNITUDES, ROOTS
 from polybuild.c.types import FloatingType, IntegerType, Type
@@ -24,18 +24,30 @@ _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 class LaneTyping:
     """What the parts of statements are in lanes of ``element``: ``kinds`` by the identities of their nodes.
 
-    ``operands`` says what the nodes of accesses, and those of names that are the same for all lanes, are.
+    ``operands`` says what the nodes of accesses, and those of names of counters and parameters, are; uses of
+    variables that a statement declares itself are added to them. Integers that become numbers of the lanes'
+    own type are ``converted``. ``type_names`` has the types that names of the file stand for.
     """
 
-    def __init__(self, element: FloatingType, operands: Mapping[int, LaneOperand]) -> None:
+    def __init__(
+        self, element: FloatingType, operands: Mapping[int, LaneOperand], type_names: Mapping[str, Type]
+    ) -> None:
         self._element = element
-        self._operands = operands
+        self._type_names = type_names
+        self._own: dict[str, Type] = {}
+        self.operands = dict(operands)
         self.kinds: dict[int, LaneKind] = {}
+        self.converted: set[int] = set()
 
     def statement(self, node: c_ast.Node, *, chosen: bool = False) -> bool:
         """Whether all lanes may run ``node`` at once; ``chosen`` if some of them must not see it."""
         if isinstance(node, c_ast.Compound):
-            return all(self.statement(each, chosen=chosen) for each in node.block_items or ())
+            around = dict(self._own)
+            possible = all(self.statement(each, chosen=chosen) for each in node.block_items or ())
+            self._own = around
+            return possible
+        if isinstance(node, c_ast.Decl):
+            return self._declaration(node, chosen=chosen)
         if isinstance(node, c_ast.If):
             branches = [each for each in (node.iftrue, node.iffalse) if each is not None]
             certain = self._kind(node.cond, chosen=chosen) is LaneKind.MASK
@@ -44,8 +56,42 @@ class LaneTyping:
             return self._assignment(node, chosen=chosen)
         return False
 
+    def _declaration(self, node: c_ast.Decl, *, chosen: bool) -> bool:
+        """Whether each lane may have a variable of its own that is declared here."""
+        kind = self._declared(node.type)
+        if kind is None or node.storage or "volatile" in node.quals:
+            return False
+        varying = self._varying(kind)
+        if varying is LaneKind.UNIFORM:
+            return False
+        if isinstance(kind, IntegerType) and kind.width < INT.width:
+            return False  # it would have to wrap as scalar code does
+        if node.init is not None:
+            value = self._kind(node.init, chosen=chosen)
+            if value is None or not self._becomes(node.init, value, varying):
+                return False
+        self.kinds[id(node)] = varying
+        self._own[node.name] = kind
+        return True
+
+    def _becomes(self, node: c_ast.Node, value: LaneKind, kind: LaneKind) -> bool:
+        """Whether ``node``, which is a ``value`` in lanes, may be assigned to a variable of ``kind``."""
+        return value in {kind, LaneKind.UNIFORM} or (kind is LaneKind.REAL and self._is_number(node))
+
+    def _is_number(self, node: c_ast.Node) -> bool:
+        """Whether lanes of integers or numbers become numbers, which is noted for integers."""
+        if self.kinds[id(node)] is LaneKind.INTEGER:
+            self.converted.add(id(node))
+        return self.kinds[id(node)] in {LaneKind.INTEGER, LaneKind.REAL}
+
+    def _operand(self, node: c_ast.Node) -> LaneOperand | None:
+        """What ``node`` is: an access, a counter, a parameter, or a variable of the statement itself."""
+        if id(node) not in self.operands and isinstance(node, c_ast.ID) and node.name in self._own:
+            self.operands[id(node)] = LaneOperand(self._own[node.name], varies=True, variable=True)
+        return self.operands.get(id(node))
+
     def _assignment(self, node: c_ast.Assignment, *, chosen: bool) -> bool:
-        target, value = self._operands.get(id(node.lvalue)), self._kind(node.rvalue, chosen=chosen)
+        target, value = self._operand(node.lvalue), self._kind(node.rvalue, chosen=chosen)
         if target is None or value is None or value is LaneKind.MASK or not target.varies:
             return False
         if chosen and not target.variable:
@@ -55,10 +101,10 @@ class LaneTyping:
             return False
         if kind is LaneKind.INTEGER and not (target.variable or node.op == "="):
             return False
-        if value is LaneKind.UNIFORM:
-            return node.op == "=" or self._converts(node.rvalue, kind)
-        operators = {"=", "+=", "-="} if kind is LaneKind.INTEGER else {"=", "+=", "-=", "*=", "/="}
-        return value is kind and node.op in operators
+        if value is LaneKind.UNIFORM and node.op != "=":
+            return self._converts(node.rvalue, kind)
+        operators = {"=", "+=", "-=", "*="} | ({"/="} if kind is LaneKind.REAL else set())
+        return node.op in operators and self._becomes(node.rvalue, value, kind)
 
     def _converts(self, node: c_ast.Node, kind: LaneKind) -> bool:
         """Whether a value that is the same for all lanes may be an operand beside vectors of ``kind``."""
@@ -82,9 +128,9 @@ class LaneTyping:
         return found
 
     def _find(self, node: c_ast.Node, *, chosen: bool) -> LaneKind | None:
-        operand = self._operands.get(id(node))
+        operand = self._operand(node)
         if operand is not None and operand.varies:
-            if chosen and not (operand.variable or operand.loaded):
+            if chosen and not (operand.variable or operand.counter or operand.loaded):
                 return None
             found = self._varying(operand.type)
             return None if found is LaneKind.UNIFORM else found
@@ -96,8 +142,11 @@ class LaneTyping:
             return self._binary(node, chosen=chosen)
         if isinstance(node, c_ast.UnaryOp):
             inner = self._kind(node.expr, chosen=chosen)
-            allowed = {"-": LaneKind.REAL, "+": LaneKind.REAL, "!": LaneKind.MASK}
-            return inner if allowed.get(node.op) is inner else None
+            numbers = {LaneKind.REAL, LaneKind.INTEGER}
+            allowed = {"-": numbers, "+": numbers, "!": {LaneKind.MASK}}
+            return inner if inner in allowed.get(node.op, set()) else None
+        if isinstance(node, c_ast.Cast):
+            return self._cast(node, chosen=chosen)
         if isinstance(node, c_ast.TernaryOp):
             return self._choice(node)
         if isinstance(node, c_ast.FuncCall):
@@ -106,7 +155,7 @@ class LaneTyping:
 
     def _inside(self, node: c_ast.Node) -> list[LaneOperand]:
         """The operands in ``node``."""
-        own = self._operands.get(id(node))
+        own = self._operand(node)
         if own is not None:
             return [own]
         return [each for _, child in node.children() for each in self._inside(child)]
@@ -119,19 +168,34 @@ class LaneTyping:
         if shortens:
             return LaneKind.MASK if set(sides) == {LaneKind.MASK} else None
         kinds = set(sides) - {LaneKind.UNIFORM}
-        if len(kinds) != 1 or LaneKind.MASK in kinds:
+        if not kinds or LaneKind.MASK in kinds:
             return None
-        (kind,) = kinds
-        others = [
-            each
-            for each, side in zip((node.left, node.right), sides, strict=True)
-            if side is LaneKind.UNIFORM
-        ]
-        if kind is None or not all(self._converts(each, kind) for each in others):
-            return None
+        kind = (
+            LaneKind.REAL
+            if LaneKind.REAL in kinds or self._is_floating(node.left, node.right)
+            else LaneKind.INTEGER
+        )
+        for each, side in zip((node.left, node.right), sides, strict=True):
+            exact = self._converts(each, kind) if side is LaneKind.UNIFORM else True
+            if not exact or (
+                kind is LaneKind.REAL and side is LaneKind.INTEGER and not self._is_number(each)
+            ):
+                return None
         if node.op in _COMPARISONS:
             return LaneKind.MASK
-        return kind if node.op in ({"+", "-"} if kind is LaneKind.INTEGER else _ARITHMETIC) else None
+        return kind if node.op in ({"+", "-", "*"} if kind is LaneKind.INTEGER else _ARITHMETIC) else None
+
+    def _is_floating(self, *operands: c_ast.Node) -> bool:
+        """Whether one of them that is the same for all lanes makes the result one of the lanes' own type."""
+        return any(self._uniform(each) and self._type(each) == self._element for each in operands)
+
+    def _cast(self, node: c_ast.Cast, *, chosen: bool) -> LaneKind | None:
+        """A conversion to the lanes' own type, or to the type that a value has."""
+        inner, kind = self._kind(node.expr, chosen=chosen), self._declared(node.to_type.type)
+        if kind == self._element and inner in {LaneKind.REAL, LaneKind.INTEGER}:
+            self._is_number(node.expr)
+            return LaneKind.REAL
+        return None
 
     def _choice(self, node: c_ast.TernaryOp) -> LaneKind | None:
         """A value that each lane chooses."""
@@ -139,9 +203,14 @@ class LaneTyping:
             return None
         sides = {self._kind(each, chosen=True) for each in (node.iftrue, node.iffalse)}
         kinds = sides - {LaneKind.UNIFORM}
-        if None in sides or len(kinds) > 1 or LaneKind.MASK in kinds:
+        if None in sides or LaneKind.MASK in kinds:
             return None
-        kind = (kinds.pop() if kinds else None) or LaneKind.REAL
+        floating = not kinds or LaneKind.REAL in kinds or self._is_floating(node.iftrue, node.iffalse)
+        kind = LaneKind.REAL if floating else LaneKind.INTEGER
+        if kind is LaneKind.REAL:
+            for each in (node.iftrue, node.iffalse):
+                if not self._uniform(each):
+                    self._is_number(each)
         exact = all(self._converts(each, kind) for each in (node.iftrue, node.iffalse) if self._uniform(each))
         typed = sides != {LaneKind.UNIFORM} or all(
             self._type(each) == self._element for each in (node.iftrue, node.iffalse)
@@ -160,7 +229,7 @@ class LaneTyping:
 
     def _is_plain(self, node: c_ast.Node) -> bool:
         """Whether an expression that is the same for all lanes has a value, and no other effect."""
-        if id(node) in self._operands or isinstance(node, c_ast.Constant):
+        if self._operand(node) is not None or isinstance(node, c_ast.Constant):
             return True
         if isinstance(node, c_ast.Cast):
             return self._is_plain(node.expr)
@@ -169,13 +238,24 @@ class LaneTyping:
         known = isinstance(node, c_ast.UnaryOp | c_ast.BinaryOp | c_ast.TernaryOp)
         return known and all(self._is_plain(child) for _, child in node.children())
 
+    def _declared(self, declarator: c_ast.Node) -> Type | None:
+        """The type of a plain variable, or of a conversion; None if it is another one."""
+        if not isinstance(declarator, c_ast.TypeDecl) or not isinstance(
+            declarator.type, c_ast.IdentifierType
+        ):
+            return None
+        names = declarator.type.names
+        return self._type_names.get(" ".join(names)) or basic_type(names, DataModel())
+
     def _type(self, node: c_ast.Node) -> Type | None:
         """The type of a plain expression; None in doubt."""
-        operand = self._operands.get(id(node))
+        operand = self._operand(node)
         if operand is not None:
             return operand.type
         if isinstance(node, c_ast.Constant):
             return number_type(node, DataModel())
+        if isinstance(node, c_ast.Cast):
+            return self._declared(node.to_type.type)
         if isinstance(node, c_ast.UnaryOp) and node.op in {"-", "+"}:
             return self._type(node.expr)
         if isinstance(node, c_ast.BinaryOp) and node.op in _ARITHMETIC:

@@ -14,9 +14,10 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.c.basic_types import INT
 from polybuild.c.mathematics import ROOTS
 from polybuild.c.syntax_tree import always_evaluates, walk
-from polybuild.c.types import FloatingType
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band
@@ -52,7 +53,7 @@ def find_lane_loop(
     element = types.pop()
     if not isinstance(element, FloatingType) or element.name not in {"float", "double"}:
         return None
-    typing = LaneTyping(element, operands)
+    typing = LaneTyping(element, operands, scop.type_names)
     if not all(typing.statement(each.body) for each in statements):
         return None
     lanes = machine.vector.bytes // element.size
@@ -63,7 +64,8 @@ def find_lane_loop(
         packed = find_packed_rows(node, scop, operands, lanes * copies * element.size, machine)
     if packed is None:
         return None
-    return LaneLoop(element, lanes, copies, typing.kinds, operands, tuple(private.values()), packed)
+    variables, converted = tuple(private.values()), frozenset(typing.converted)
+    return LaneLoop(element, lanes, copies, typing.kinds, typing.operands, variables, packed, converted)
 
 
 def _has_distant(operands: Mapping[int, LaneOperand], packed: Sequence[PackedRows]) -> bool:
@@ -114,21 +116,21 @@ def _operands(
     for statement in statements:
         inside = statement.element_nodes
         counters = {each.name: each.type for each in statement.iterators}
+        own = {each.name for each in walk(statement.body) if isinstance(each, c_ast.Decl)}
         for part in walk(statement.body):
-            if not isinstance(part, c_ast.ID) or id(part) in inside:
+            if not isinstance(part, c_ast.ID) or id(part) in inside or part.name in own:
                 continue
-            if part.name in moving.get(statement.name, ()):
-                return None
+            moves = part.name in moving.get(statement.name, ())
             kind = counters.get(part.name) or types.get(part.name)
             if kind is not None:
-                found[id(part)] = LaneOperand(kind)
+                found[id(part)] = LaneOperand(kind, varies=moves, counter=moves)
     return found
 
 
 def _operand(reference: Reference, private: Mapping[str, Array], machine: Machine) -> LaneOperand | None:
     access, array = reference.access, reference.access.array
     if array.name in private:
-        return LaneOperand(array.element, varies=True, variable=True)
+        return None if _wraps(array) else LaneOperand(array.element, varies=True, variable=True)
     written = access.kind is not AccessKind.READ
     if not array.extents:
         return None if written else LaneOperand(array.element)
@@ -146,6 +148,15 @@ def _operand(reference: Reference, private: Mapping[str, Array], machine: Machin
         ),
         interleaved=None if written else _interleaved(reference, machine),
     )
+
+
+def _wraps(variable: Array) -> bool:
+    """Whether what is assigned to ``variable`` may have to wrap, which the wider integers of lanes do not.
+
+    What ``narrow_variables`` made narrow fits.
+    """
+    narrow = isinstance(variable.element, IntegerType) and variable.element.width < INT.width
+    return narrow and (variable.declared is None or variable.declared.coord is not None)
 
 
 def _interleaved(reference: Reference, machine: Machine) -> Interleaved | None:

@@ -33,7 +33,7 @@ from polybuild.targets.cpu.stencils import row_lanes, tile_stencil
 from polybuild.targets.cpu.steps import count_steps
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, shared_size, tile_sizes
-from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop
+from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop, member_cost
 from polybuild.targets.model import Accumulator, LaneLoop, LoopDirective, RegisterTile
 from polybuild.transform.bands import (
     clear_coincidence,
@@ -254,11 +254,13 @@ class _CpuMapper:
         return self.marker.simd_loops, len(self.registers.tiles)
 
     def _in_lanes(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
-        """A band with loops inside of which none is for the vector unit: itself for it, if it can be.
+        """A band with loops inside of which none is for the vector unit: one of its own, if one can be.
 
-        Threads that share it get strips.
+        Threads that share that one get strips.
         """
-        if node.band_n_member() > 1 or not coincident_members(node):
+        if node.band_n_member() > 1:
+            return self._last_in_lanes(node)
+        if not coincident_members(node):
             return node
         lanes = self._lanes_of(node)
         if lanes is None:
@@ -267,6 +269,26 @@ class _CpuMapper:
             # no two threads write to one line, however small the elements are
             node = insert_tiles(node, [(0, self._context.machine.memory.line)]).child(0)
         return self.marker.lanes(node, lanes)
+
+    def _last_in_lanes(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """The same of a band of several loops: that along which most elements are side by side, put last.
+
+        The first one stays where threads share it.
+        """
+        first = int(is_mark(node.parent(), MarkKind.PARALLEL))
+        free = [each for each in coincident_members(node) if each >= first]
+        accesses, last = references(self._scop, node), node.band_n_member() - 1
+        costs = {each: member_cost(accesses, each, self._context.machine) for each in free}
+        wanted = min(
+            (each for each in free if costs[each] is not None),
+            key=lambda each: (costs[each], -each),
+            default=last,
+        )
+        if wanted not in free or not (wanted == last or node.band_get_permutable()):
+            return node
+        loop = split_last(node, wanted)
+        lanes = self._lanes_of(loop)
+        return node if lanes is None else self.marker.lanes(loop, lanes)
 
     def _stencil(self, band: _BandFacts, around: _Around) -> isl.ScheduleNode | None:
         """A stencil over time in tiles of its own shape; None if the band is not the loop of one."""
