@@ -98,6 +98,8 @@ PROMOTION_OPERATIONS = 400_000
 """For one array whose elements iterations update under conditions."""
 SPLITTING_OPERATIONS = 400_000
 """For the statements of one nest that are split at its borders."""
+FOLDING_OPERATIONS = 8_000_000
+"""For the copies of one loop over time, which are checked access by access."""
 REROLLING_OPERATIONS = 6_000_000
 """For joining what stands at one place."""
 COPIED_PIECES = 16
@@ -200,6 +202,8 @@ STENCIL_REACH = 32
 """Elements per iteration of the loop over time: what goes farther is bounded by the grid alone."""
 FOLDED_DIMENSIONS = 2
 """Dimensions of a periodic grid that are folded, the first ones: rows in space are left whole."""
+POINTER_CHOICES = 16
+"""Choices of pointers by conditions on numbers for which what uses the pointers is written twice."""
 STORAGE_PERIODS = (2, 3, 4)
 """Steps over time after which storage is used again, as of ``u[t % 2]``, that are looked for,"""
 ALTERNATING_STATEMENTS = 24

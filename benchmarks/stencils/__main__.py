@@ -26,6 +26,7 @@ from polybuild.scop.extract import extract_scop
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.source.model import Region
 from polybuild.source.reader import read_source
+from polybuild.storage.copy_elimination import fold_copies
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.tilesizes import bytes_of_element
 from polybuild.targets.cpu.wavefronts import tiles_per_wavefront
@@ -69,6 +70,7 @@ class Grid:
 GRIDS = (
     Grid("jacobi-1d", {"n": 120_000_000, "steps": 100}, "steps", 1),
     Grid("jacobi-2d", {"n": 11_000, "steps": 100}, "steps", 2),
+    Grid("copies-2d", {"n": 11_000, "steps": 100}, "steps", 2),
     Grid("heat-2d-9pt", {"n": 11_000, "steps": 100}, "steps", 2),
     Grid("masked-2d", {"n": 9_000, "steps": 100}, "steps", 2),
     Grid("life", {"n": 32_000, "steps": 100}, "steps", 2),
@@ -215,7 +217,8 @@ def _model(grid: Grid, sizes: dict[str, int], arguments: argparse.Namespace) -> 
     options = Options().with_settings({name.removeprefix("--"): next(given) for name in given})
     live = live_after(region)
     whole = extract_scop(region)
-    scop = split_index_sets(split_residue_classes(whole), live, region.visible.symbols)
+    scop = split_residue_classes(fold_copies(whole, live, region.visible.may_mean_something()))
+    scop = split_index_sets(scop, live, region.visible.symbols)
     context = CompileContext().with_options(options)
     mapping = choose_mapping(scop, compute_dependences(scop, live), context)
     return whole, tiles_per_wavefront(mapping.schedule, sizes)

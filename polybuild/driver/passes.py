@@ -12,6 +12,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import field, replace
+from enum import Enum
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -30,6 +31,7 @@ from polybuild.analysis.reductions import find_reductions as reductions_of
 from polybuild.analysis.scans import find_scans
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.codegen.device.host import DeviceRequest
+from polybuild.codegen.file.names import identifiers
 from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, write_region
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported
@@ -52,6 +54,7 @@ from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.scop.narrow_variables import narrow_variables, with_types_as_written
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
+from polybuild.storage.copy_elimination import fold_copies
 from polybuild.storage.element_promotion import promote_elements
 from polybuild.storage.guarded_values import set_guarded_values
 from polybuild.storage.rematerialisation import LastValues, recompute_last_values
@@ -77,6 +80,14 @@ from polybuild.transform.residue_classes import split_residue_classes
 from polybuild.values import dataclass
 
 
+class ModelPurpose(Enum):
+    """What a model is for: kernels, loops of the host, or those alone beside the original ones."""
+
+    DEVICE = "device"
+    HOST = "host"
+    LOOPS = "loops"
+
+
 @dataclasses.dataclass(slots=True)
 class RegionModel:
     """What is known of a region; each analysis sets what is called after it.
@@ -91,7 +102,7 @@ class RegionModel:
     region: Region
     operations: int
     exact: bool = True
-    for_device: bool = False
+    purpose: ModelPurpose = ModelPurpose.HOST
     form: NormalForm = field(init=False)
     scop: Scop = field(init=False)
     blocked: Scop = field(init=False)
@@ -100,6 +111,11 @@ class RegionModel:
     dependences: Dependences = field(init=False)
     approximated: tuple[Array, ...] = field(init=False)
     recomputed: LastValues = field(init=False)
+
+    @property
+    def for_device(self) -> bool:
+        """Whether kernels are made of it."""
+        return self.purpose is ModelPurpose.DEVICE
 
     @property
     def is_huge(self) -> bool:
@@ -117,6 +133,12 @@ class RegionModel:
             f"line {each.location.line}: '{each.source_name}' is read after the region: its last value is"
             " computed again, apart from the loops"
             for each in self.recomputed.scalars
+        ]
+        found += [
+            f"line {each.location.line}: '{each.copied}' takes turns with a grid that the region allocates,"
+            " as its steps would copy it: what they copy last is restored"
+            for each in self.scop.arrays
+            if each.provenance.allocated
         ]
         if self.approximated:
             names = ", ".join(each.spelling for each in self.approximated)
@@ -269,6 +291,15 @@ def recompute_last_values_of_scalars(model: RegionModel) -> None:
 def narrow_integers(model: RegionModel) -> None:
     """Give variables of the region of type ``int`` the type ``short`` where all their values fit."""
     model.scop = narrow_variables(model.scop)
+
+
+def alternate_copied_grids(model: RegionModel) -> None:
+    """Fold copies between two grids in each step over time: grids alternate, the last copy is restored."""
+    if model.purpose is ModelPurpose.LOOPS and model.scop.exits is None:
+        visible = model.region.visible.may_mean_something()
+        taken = visible.union(identifiers(model.region.statements))
+        with operation_budget(model.operations):
+            model.scop = fold_copies(model.scop, model.live, taken)
 
 
 def split_steps(model: RegionModel) -> None:
@@ -684,6 +715,7 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("element-promotion", promote_conditional_updates, lambda model: pass_texts.scop(model.scop)),
     Pass("last-values", recompute_last_values_of_scalars, lambda model: pass_texts.scop(model.scop)),
     Pass("narrow-variables", narrow_integers, lambda model: pass_texts.scop(model.scop)),
+    Pass("copies", alternate_copied_grids, lambda model: pass_texts.scop(model.scop)),
     Pass("residue-classes", split_steps, lambda model: pass_texts.scop(model.scop)),
     Pass("index-sets", split_statements, lambda model: pass_texts.scop(model.scop)),
     Pass("grid-sizes", assume_grids_run, lambda model: pass_texts.scop(model.scop)),

@@ -87,13 +87,13 @@ def _by_strategies(
         options = replace(options, tile_shape="rectangular")
     context = context.with_options(options)
     strategies = fallback_strategies(context)[-1 if crashes else 0 :]
-    exact, kernels = crashes < effort.MAXIMUM_CRASHES, TARGETS[context.options.backend].has_kernels
+    exact, purpose = crashes < effort.MAXIMUM_CRASHES, _purpose(context)
     model: passes.RegionModel | None = None
     for strategy in strategies:
         is_last = strategy is strategies[-1]
         try:
             if model is None:
-                model = _analyse(region, operations, printer, exact=exact, for_device=kernels)
+                model = _analyse(region, operations, printer, exact=exact, purpose=purpose)
             if (model.is_huge or time_is_over()) and not is_last:
                 continue  # no scheduler comes to an end with so much
             whole = is_last or strategy is strategies[0]
@@ -157,11 +157,20 @@ def fallback_strategies(context: CompileContext) -> list[CompileContext]:
     return [context.with_options(each) for each in dict.fromkeys(strategies)]
 
 
+def _purpose(context: CompileContext) -> passes.ModelPurpose:
+    """What the model of a region is for: its loops may need memory where they are the only ones."""
+    options = context.options
+    if TARGETS[options.backend].has_kernels:
+        return passes.ModelPurpose.DEVICE
+    alone = options.distribute == "off" and not (options.verify or options.adapt)
+    return passes.ModelPurpose.LOOPS if alone else passes.ModelPurpose.HOST
+
+
 def _analyse(
-    region: Region, operations: int, printer: PassPrinter, *, exact: bool, for_device: bool
+    region: Region, operations: int, printer: PassPrinter, *, exact: bool, purpose: passes.ModelPurpose
 ) -> passes.RegionModel:
     """The model of a region after all analyses, for a few times so many of isl's ``operations``."""
-    model = passes.RegionModel(region, operations, exact, for_device)
+    model = passes.RegionModel(region, operations, exact, purpose)
     for each in passes.ANALYSES:
         with printer.runs(each.name, region):
             each.run(model)

@@ -69,7 +69,8 @@ class Provenance:
     subscripts a pointer is followed that is an element itself (once after the first of ``double **a``):
     these lead to rows, which the model takes to be apart. ``interleaving`` is given where the elements are
     members of structures that have numbers of one type alone. Inner subscripts of a flat array start at
-    ``starts``, and are less than start and extent together: rows of Fortran's matrices start at 1.
+    ``starts``, and are less than start and extent together: rows of Fortran's matrices start at 1. Memory of
+    an array that the region itself needs is ``allocated`` before it runs.
     """
 
     storage: StorageClass
@@ -80,6 +81,7 @@ class Provenance:
     followed: tuple[int, ...] = ()
     interleaving: Interleaving | None = None
     starts: tuple[int, ...] = ()
+    allocated: bool = False
 
     @property
     def is_reachable(self) -> bool:

@@ -22,7 +22,7 @@ _in, _set = isl.dim_type.in_, isl.dim_type.set
 
 def count_steps(scop: Scop) -> Scop:
     """``scop`` with counters in steps of their strides, where bodies can be written so."""
-    changed = [_without_strides(each) for each in scop.statements]
+    changed = [in_steps(each) for each in scop.statements]
     if all(one is other for (one, _), other in zip(changed, scop.statements, strict=True)):
         return scop
     to_old = isl.UnionPwMultiAff.empty(scop.context.get_space())
@@ -35,7 +35,7 @@ def count_steps(scop: Scop) -> Scop:
     )
 
 
-def _without_strides(statement: Statement) -> tuple[Statement, isl.PwMultiAff]:
+def in_steps(statement: Statement) -> tuple[Statement, isl.PwMultiAff]:
     """``statement`` with its counters in steps, and its instances in the old domain."""
     function = isl.MultiAff.identity(statement.domain.get_space().map_from_set())
     found = False

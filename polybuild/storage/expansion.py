@@ -57,13 +57,13 @@ def expand(scop: Scop, dependences: Dependences, arrays: Sequence[Array]) -> tup
         users = [each for each in scop.statements if _accesses(each, array)]
         statements = [_on_expansion(each, array, own) for each in statements]
         if array.name in read_first:
-            statements.append(_copy_statement(next(names), read_first[array.name], array, own, users[0]))
-            schedule = _alone(statements[-1]).sequence(schedule)
+            statements.append(copy_statement(next(names), read_first[array.name], array, own, users[0]))
+            schedule = in_own_nest(statements[-1]).sequence(schedule)
         _, written, _ = accesses_of(scop, array)
         if not written.is_empty():
             elements = isl.Set.from_union_set(written.range())
-            statements.append(_copy_statement(next(names), elements, own, array, users[-1]))
-            schedule = schedule.sequence(_alone(statements[-1]))
+            statements.append(copy_statement(next(names), elements, own, array, users[-1]))
+            schedule = schedule.sequence(in_own_nest(statements[-1]))
     changed = replace(scop, arrays=(*scop.arrays, *expanded), statements=tuple(statements), schedule=schedule)
     return changed, tuple(expanded)
 
@@ -96,7 +96,7 @@ def _on_expansion(statement: Statement, array: Array, own: Array) -> Statement:
     return replace(statement, accesses=accesses)
 
 
-def _copy_statement(name: str, elements: isl.Set, source: Array, target: Array, user: Statement) -> Statement:
+def copy_statement(name: str, elements: isl.Set, source: Array, target: Array, user: Statement) -> Statement:
     """``target[e] = source[e]`` for each of ``elements``; it stands where ``user`` does."""
     domain = _in_one_piece(elements).set_tuple_name(name)
     counters = [f"{name}_{each}" for each in range(len(source.extents))]
@@ -126,7 +126,7 @@ def _in_one_piece(elements: isl.Set) -> isl.Set:
     return hull if hull.is_subset(elements) else elements
 
 
-def _alone(statement: Statement) -> isl.Schedule:
+def in_own_nest(statement: Statement) -> isl.Schedule:
     """A loop nest of ``statement`` alone, in the order of its dimensions."""
     domain = isl.UnionSet.from_set(statement.domain)
     order = isl.MultiUnionPwAff.from_union_map(

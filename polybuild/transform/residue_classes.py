@@ -55,11 +55,15 @@ def _split_loops(scop: Scop, divided: frozenset[str]) -> Scop:
     named = {each.name: each for each in scop.statements}
     loops = [*_alternating_loops(scop.schedule.get_root().child(0), named, divided)]
     # what is known of each loop is about the counters as they are: steps are counted when all are split
-    return count_steps(reduce(_split, loops, scop)) if loops else scop
+    return (
+        count_steps(reduce(lambda each, loop: split_into_phases(each, loop)[0], loops, scop))
+        if loops
+        else scop
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Alternating:
+class AlternatingLoop:
     """A loop at some ``depth`` with what it counts, by the names of its statements, and a ``period``.
 
     Storage is used again after so many iterations. Where the loop starts at a parameter, the counters are
@@ -74,7 +78,7 @@ class _Alternating:
 
 def _alternating_loops(
     node: isl.ScheduleNode, named: dict[str, Statement], divided: frozenset[str]
-) -> Iterator[_Alternating]:
+) -> Iterator[AlternatingLoop]:
     """The outermost loops over alternating storage from ``node`` down."""
     inside = [named[tuple_name(each)] for each in sets_of(node.get_domain())]
     if divided.isdisjoint(each.name for each in inside):
@@ -89,7 +93,7 @@ def _alternating_loops(
         yield from _alternating_loops(each, named, divided)
 
 
-def _find_period(band: isl.ScheduleNode, inside: Sequence[Statement]) -> _Alternating | None:
+def _find_period(band: isl.ScheduleNode, inside: Sequence[Statement]) -> AlternatingLoop | None:
     """The loop ``band`` around the statements ``inside``; None if its storage has no period that is tried."""
     counters: dict[str, isl.PwAff] = {}
     schedule = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule())
@@ -100,16 +104,16 @@ def _find_period(band: isl.ScheduleNode, inside: Sequence[Statement]) -> _Altern
     depth, first = band.get_schedule_depth(), _first_iteration(inside, counters)
     moved = counters if first is None else {name: _less(each, first) for name, each in counters.items()}
     for period in STORAGE_PERIODS:
-        loops = [_Alternating(depth, counters, period), _Alternating(depth, moved, period, first)]
+        loops = [AlternatingLoop(depth, counters, period), AlternatingLoop(depth, moved, period, first)]
         for loop in sorted(loops[: 1 if first is None else 2], key=partial(_count_parts, inside)):
             if _count_parts(inside, loop) <= ALTERNATING_STATEMENTS and _alternates(inside, loop):
                 return loop
     return None
 
 
-def _count_parts(inside: Sequence[Statement], loop: _Alternating) -> int:
+def _count_parts(inside: Sequence[Statement], loop: AlternatingLoop) -> int:
     """How many statements there are once each step of a period has its own."""
-    return sum(not part.is_empty() for each in inside for part in _classes(each, loop))
+    return sum(not part.is_empty() for each in inside for part in instances_in_phases(each, loop))
 
 
 def _first_iteration(inside: Sequence[Statement], counters: dict[str, isl.PwAff]) -> isl.PwAff | None:
@@ -137,7 +141,7 @@ def _less(counter: isl.PwAff, start: isl.PwAff) -> isl.PwAff:
     return counter.sub(start.insert_domain(counter.get_domain_space()))
 
 
-def _alternates(inside: Sequence[Statement], loop: _Alternating) -> bool:
+def _alternates(inside: Sequence[Statement], loop: AlternatingLoop) -> bool:
     """Whether in each residue class divisions go, and some statement writes to the same elements again.
 
     Those of conditions, and in the subscripts of arrays that are written.
@@ -150,7 +154,7 @@ def _alternates(inside: Sequence[Statement], loop: _Alternating) -> bool:
     }
     gains = meets = False
     for statement in inside:
-        classes = [each for each in _classes(statement, loop) if not each.is_empty()]
+        classes = [each for each in instances_in_phases(statement, loop) if not each.is_empty()]
         own = [each for each in statement.accesses if each.exact and each.array.name in written]
         subscripts = (each.relation.gist_domain(statement.domain) for each in own)
         gains = gains or any(_loses_divisions(each, classes) for each in subscripts)
@@ -159,7 +163,7 @@ def _alternates(inside: Sequence[Statement], loop: _Alternating) -> bool:
     return gains and meets
 
 
-def _classes(statement: Statement, loop: _Alternating) -> list[isl.Set]:
+def instances_in_phases(statement: Statement, loop: AlternatingLoop) -> list[isl.Set]:
     """The instances of ``statement`` in each residue class of the counter of ``loop``."""
     residues = _residues(loop.counters[statement.name], statement.domain, loop.period)
     return [statement.domain.intersect(each) for each in residues]
@@ -171,7 +175,7 @@ def _residues(counter: isl.PwAff, instances: isl.Set, period: int) -> list[isl.S
     return [remainder.eq_set(isl.PwAff.val_on_domain(instances, isl.Val(each))) for each in range(period)]
 
 
-def _has_simpler_conditions(statement: Statement, loop: _Alternating) -> bool:
+def _has_simpler_conditions(statement: Statement, loop: AlternatingLoop) -> bool:
     """Whether conditions divide less where a residue class is known: those on other counters still do."""
     divisions = _count_divisions(statement.domain)
     counter = loop.counters[statement.name].gist(statement.domain)
@@ -191,7 +195,9 @@ def _loses_divisions(relation: isl.Map, classes: Sequence[isl.Set]) -> bool:
     )
 
 
-def _comes_back(access: Access, statement: Statement, loop: _Alternating, classes: Sequence[isl.Set]) -> bool:
+def _comes_back(
+    access: Access, statement: Statement, loop: AlternatingLoop, classes: Sequence[isl.Set]
+) -> bool:
     """Whether ``access`` writes to the same elements a period later: these do not depend on the counter.
 
     Loops over blocks are none of that kind: each block has elements of its own.
@@ -211,38 +217,39 @@ def _comes_back(access: Access, statement: Statement, loop: _Alternating, classe
     return not later.apply_range(elements).is_disjoint(elements)
 
 
-def _split(scop: Scop, loop: _Alternating) -> Scop:
+def split_into_phases(scop: Scop, loop: AlternatingLoop) -> tuple[Scop, tuple[dict[str, Statement], ...]]:
     """``scop`` with the statements in ``loop`` split, whose iterations become those of a whole period.
 
-    The instances and their order are proved to stay the same; IllegalSchedule otherwise.
+    For each step of a period, too, what became of its statements, by their names before. Their counters are
+    what they were. The instances and their order are proved to stay the same; IllegalSchedule otherwise.
     """
     names = iter(unused_names(scop, loop.period * len(loop.counters)))
-    phases: list[list[Statement]] = [[] for _ in range(loop.period)]
+    phases: list[dict[str, Statement]] = [{} for _ in range(loop.period)]
     statements: list[Statement] = []
     originals: dict[str, str] = {}
     for each in scop.statements:
         if each.name not in loop.counters:
             statements.append(each)
             continue
-        classes = _classes(each, loop)
+        classes = instances_in_phases(each, loop)
         if not reduce(isl.Set.union, classes).is_equal(each.domain):
             raise IllegalSchedule(f"instances of {each.name} are in no residue class")
         for phase, instances in zip(phases, classes, strict=True):
             if not instances.is_empty():
                 part = copied(each, next(names), instances.coalesce())
                 statements.append(part)
-                phase.append(part)
+                phase[each.name] = part
                 originals[part.name] = each.name
     before = order_of_copies(scop, statements, originals)
-    schedule = _in_phases(before, loop, phases)
+    schedule = _in_phases(before, loop, [list(each.values()) for each in phases])
     # what comes later takes this for the original order: nothing else would find a fault in it
     if not lexicographically_after(before.get_map()).is_subset(lexicographically_after(schedule.get_map())):
         raise IllegalSchedule("a loop over alternating storage was split into another order")
-    return replace(scop, statements=tuple(statements), schedule=schedule)
+    return replace(scop, statements=tuple(statements), schedule=schedule), tuple(phases)
 
 
 def _in_phases(
-    schedule: isl.Schedule, loop: _Alternating, phases: Sequence[Sequence[Statement]]
+    schedule: isl.Schedule, loop: AlternatingLoop, phases: Sequence[Sequence[Statement]]
 ) -> isl.Schedule:
     """``schedule`` with its ``loop``, now around the statements ``phases``, counted in periods."""
     inside = {each.name for phase in phases for each in phase}

@@ -93,6 +93,48 @@ for (int t = 0; t < steps; t++) {
   double *from = v + t % 2 * h * w, *to = v + (t + 1) % 2 * h * w;
   EACH AT(to, i, j) = FLAT(from);
 }""",
+    "chosen rows": """
+for (int t = 0; t < steps; t++) {
+  double (*from)[w] = t % 2 ? u[1] : u[0], (*to)[w] = t % 2 ? u[0] : u[1];
+  EACH to[i][j] = MEAN(from);
+}""",
+    "chosen pointers": """
+for (int t = 0; t < steps; t++) {
+  double *from = (t & 1) ? p : v;
+  double *to = (t & 1) ? v : p;
+  EACH AT(to, i, j) = FLAT(from);
+}""",
+    "pointers set by conditions": """
+for (int t = 0; t < steps; t++) {
+  double *from, *to;
+  if (t % 2 == 0) { from = v; to = p; } else { from = p; to = v; }
+  EACH AT(to, i, j) = FLAT(from);
+}""",
+    "pointers set anew in odd steps": """
+for (int t = 0; t < steps; t++) {
+  double *from = v, *to = p;
+  if (t % 2) { from = p; to = v; }
+  EACH AT(to, i, j) = FLAT(from);
+}""",
+    "a table of pointers": """
+double *both[2] = {v, p};
+for (int t = 0; t < steps; t++)
+  EACH AT(both[(t + 1) % 2], i, j) = FLAT(both[t % 2]);""",
+    "a flag": """
+int odd = 0;
+for (int t = 0; t < steps; t++) {
+  double *from = odd ? p : v;
+  double *to = odd ? v : p;
+  EACH AT(to, i, j) = FLAT(from);
+  odd = !odd;
+}
+u[0][0][0] = odd;""",
+    "choices in subscripts": """
+for (int t = 0; t < steps; t++)
+  EACH (t % 2 ? u[0] : u[1])[i][j] = MEAN((t % 2 ? u[1] : u[0]));""",
+    "chosen arguments": """
+for (int t = 0; t < steps; t++)
+  step(h, w, t % 2 ? u[0] : u[1], t % 2 ? u[1] : u[0]);""",
     "three grids": """
 for (int t = 1; t <= steps; t++)
   EACH u[(t + 1) % 3][i][j] = 2 * u[t % 3][i][j] - u[(t - 1) % 3][i][j] + 0.1 * MEAN(u[t % 3]);""",
@@ -156,11 +198,19 @@ ALIKE = [
     "flat subscripts",
     "pointers to grids",
     "a function of planes",
+    "chosen rows",
+    "choices in subscripts",
+    "chosen arguments",
 ]
 POINTERS = {
     "pointers": "double *kept = v; v = p; p = kept;",
     "a function": "swap(&v, &p);",
 }
+CHOSEN = [
+    "chosen pointers",
+    "pointers set by conditions",
+    "a table of pointers",
+]
 PARAMETERS = "int steps, int h, int w, double *restrict v, double *restrict p"
 
 
@@ -177,9 +227,10 @@ static void swap(double **x, double **y) {{ double *kept = *x; *x = *y; *y = kep
     for change in POINTERS.values():
         loop = f"for (int t = 0; t < steps; t++) {{ EACH AT(p, i, j) = FLAT(v); {change} }}"
         bodies.append((PARAMETERS, "", loop))
+    bodies += [(PARAMETERS, "", FORMS[each]) for each in CHOSEN]
     text = top + "".join(frame.format(number, *each) for number, each in enumerate(bodies))
     result = transform(tmp_path / "in.c", text, "-O2")
-    names = [*ALIKE, "set before the region", *POINTERS]
+    names = [*ALIKE, "set before the region", *POINTERS, *CHOSEN]
     trees = dict(zip(names, map(_tree, result.details), strict=True))
     assert {name for name, tree in trees.items() if tree != trees["remainders"]} == set()
 

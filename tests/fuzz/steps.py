@@ -37,7 +37,7 @@ class _Steps:
         coloured = not self.period and self.rng.random() < 0.25
         body = self._colours(now) if coloured else [self._sweep(now, after)]
         if not self.period and not coloured:
-            body.append(self._nest(Do(Store(self._at("A"), "=", self._at("B")))))
+            body = self._copied(body)
         ghosts = [
             each
             for dim, border in enumerate(self.borders)
@@ -60,6 +60,19 @@ class _Steps:
         if not self.period:
             arrays.append(Array("B", "B", self.type, "parameter", self.extents, restrict=True))
         return Program(self.name, sizes, tuple(arrays), ((loop,),), _SIZES)
+
+    def _copied(self, sweep: list[Stmt]) -> list[Stmt]:
+        """A ``sweep`` from A to B with a copy back; or one from B to A, with a copy before or after it."""
+        copy = Do(Store(self._at("A"), "=", self._at("B")))
+        kind = self.rng.random()
+        if kind < 0.5:
+            return [*sweep, self._nest(copy)]
+        whole = self._nest(copy, beside=int(self.rng.random() < 0.7))
+        if kind < 0.75:
+            return [*sweep, whole]
+        back = self._sweep(("B", ()), ("A", ()))
+        copy = Do(Store(self._at("B"), "=", self._at("A")))
+        return [self._nest(copy, beside=int(self.rng.random() < 0.8)), back]
 
     def _grid(self, later: int) -> tuple[str, tuple[Expr, ...]]:
         """The array of a grid, and the subscripts that say which grid of it."""
@@ -106,13 +119,15 @@ class _Steps:
             value = Bin("+", value, Bin("*", Read(now[0], (*now[1], *place)), Num(self.rng.randint(1, 3))))
         return Do(Store(Read(after[0], (*after[1], *here)), "=", value))
 
-    def _nest(self, statement: Stmt) -> Stmt:
+    def _nest(self, statement: Stmt, beside: int = 0) -> Stmt:
+        """Loops over all places, and over some ``beside`` these at each border."""
         for dim in reversed(range(self.rank)):
-            statement = self._loop(dim, statement)
+            statement = self._loop(dim, statement, beside=beside)
         return statement
 
-    def _loop(self, dim: int, *body: Stmt) -> Loop:
-        return Loop(_COUNTERS[dim], "int", False, Num(1), "<=", Var(self.extents[dim]), 1, body)
+    def _loop(self, dim: int, *body: Stmt, beside: int = 0) -> Loop:
+        end: Expr = Bin("+", Var(self.extents[dim]), Num(beside)) if beside else Var(self.extents[dim])
+        return Loop(_COUNTERS[dim], "int", False, Num(1 - beside), "<=", end, 1, body)
 
     def _near(self, dim: int) -> Expr:
         """A place at most one beside the counter, as the border asks for."""

@@ -40,8 +40,7 @@ def pointers_to_copy(scop: Scop, unused: Collection[str]) -> list[str] | None:
         for each in scop.arrays
         if each.extents
         and each.name not in unused
-        and not each.local
-        and each.provenance.by_pointer
+        and (each.provenance.allocated or (each.provenance.by_pointer and not each.local))
         and not each.provenance.storage.is_static
         and isinstance(each.expression, c_ast.ID)
     }

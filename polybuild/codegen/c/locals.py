@@ -97,7 +97,10 @@ def local_declarations(scop: Scop, buffered: Container[str], inside: Container[s
     return [
         local_declaration(array)
         for array in scop.arrays
-        if array.local and array.name not in inside and (array.name not in buffered or array.name in named)
+        if array.local
+        and not array.provenance.allocated
+        and array.name not in inside
+        and (array.name not in buffered or array.name in named)
     ]
 
 

@@ -11,6 +11,7 @@ from polybuild.analysis.aliasing import Overlap, in_stages
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.inspectors import Inspector
 from polybuild.codegen.c.accumulators import ActiveAccumulators
+from polybuild.codegen.c.allocations import allocated_arrays, allocation, pointer_declarations, releases
 from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes, has_divisions
 from polybuild.codegen.c.buffers import NamedBuffer, Scopes
@@ -45,7 +46,7 @@ from polybuild.codegen.file.region_names import RegionNames, name_region
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification, verification
 from polybuild.poly.marks import Mark
 from polybuild.poly.memory import Itself, remembered
-from polybuild.scop.model import ExitTests, Scop
+from polybuild.scop.model import Array, ExitTests, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.model import Accumulator, Enough, LoopDirective, RegisterTile, ThreadLimits
@@ -198,7 +199,8 @@ def write_region(
     loops = printer.lines()
     finals = belonging(boundary.final_values(names.taken), region.end.line)
     declared = local_declarations(scop, names.buffered, printer.declared_inside)
-    lines = (*_told(plan), *declared, *loops, *finals)
+    allocated = allocated_arrays(scop)
+    lines = (*_told(plan), *declared, *loops, *releases(allocated), *finals)
     inspecting = InspectorText(scop, names.parameters, names.taken, in_use, conditions.sizes, names.extrema)
     threads = any(each.parallel for each in plan.directives.values())
     everything = _looks_at_everything(inspectors, scop)
@@ -209,6 +211,7 @@ def write_region(
     first, stages = _stages(before, worth, conditions, inspecting, parallel=threads)
     home = [] if device is None else looks_home(scop, BoxPrinter(scop, names.parameters, in_use))
     stages += _looking_for_exits(scop.exits, inspecting, home)
+    first, stages = _with_memory(first, stages, allocated, conditions)
     kernels = on_ranks.together if on_ranks else None
     if device is not None:
         kernels = write_device(region, device, host, conditions).followed_by(finals)
@@ -217,7 +220,7 @@ def write_region(
     kind = register(f"const {COUNTER_TYPE}", wanted=plan.unoptimised)
     return replace(
         text,
-        declarations=tuple(boundary.declarations(kind=kind)),
+        declarations=(*boundary.declarations(kind=kind), *pointer_declarations(allocated)),
         helpers=frozenset(in_use.helpers),
         reported=checks.reported,
         decision=Agreement(tuple(names.parameters.values())) if plan.sharing else adapting,
@@ -340,6 +343,19 @@ def _stages(
         for inspectors, overlaps in steps
     ]
     return first, tuple(stages)
+
+
+def _with_memory(
+    first: tuple[Condition, ...],
+    stages: tuple[Stage, ...],
+    allocated: Sequence[Array],
+    conditions: ConditionPrinter,
+) -> tuple[tuple[Condition, ...], tuple[Stage, ...]]:
+    """``first`` conditions and ``stages``, and at last that there is memory for all that is ``allocated``."""
+    memory = (allocation(allocated, conditions),) if allocated else ()
+    if not stages or not memory:
+        return (*first, *memory), stages
+    return first, (*stages, Stage((), (), memory))
 
 
 def _worth_running(

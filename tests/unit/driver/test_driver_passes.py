@@ -32,7 +32,15 @@ def dot(tmp_path):
 def test_the_passes_have_the_names_of_the_field_in_their_order():
     assert [
         *("normalise", "scop", "liveness", "rerolling", "guarded-values", "element-promotion"),
-        *("last-values", "narrow-variables", "residue-classes", "index-sets", "grid-sizes", "counters"),
+        *(
+            "last-values",
+            "narrow-variables",
+            "copies",
+            "residue-classes",
+            "index-sets",
+            "grid-sizes",
+            "counters",
+        ),
         "dependences",
         *("private-variables", "temporaries", "reductions", "schedule", "mapping", "stages"),
         *("expansion", "one-thread", "ordered-sums", "original-order", "threads", "verdict", "legality"),

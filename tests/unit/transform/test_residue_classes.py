@@ -95,12 +95,12 @@ def test_loops_in_steps_after_one_that_is_split_keep_their_instances(model):
 
 
 def test_instances_that_are_lost_are_found(model, monkeypatch):
-    classes = residue_classes._classes
+    classes = residue_classes.instances_in_phases
 
     def without_last(*given):
         *found, last = classes(*given)
         return [*found, isl.Set.empty(last.get_space())]
 
-    monkeypatch.setattr(residue_classes, "_classes", without_last)
+    monkeypatch.setattr(residue_classes, "instances_in_phases", without_last)
     with pytest.raises(IllegalSchedule, match="in no residue class"):
         split(model, f"{TIME} {SPACE} u[(t + 1) % 2][i][j] = u[t % 2][i - 1][j];")

@@ -1,0 +1,49 @@
+"""Memory for the arrays that a region has of its own: allocated when all else holds, freed behind loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polybuild.c.explicit_conversions import bytes_of
+from polybuild.c.types import FloatingType, IntegerType
+from polybuild.codegen.c.conditions import Condition, ConditionPrinter
+from polybuild.scop.model import Array, Scop
+
+
+def allocated_arrays(scop: Scop) -> tuple[Array, ...]:
+    """The arrays of ``scop`` that it has of its own."""
+    return tuple(each for each in scop.arrays if each.provenance.allocated)
+
+
+def pointer_declarations(arrays: Sequence[Array]) -> list[str]:
+    """The declarations of pointers to ``arrays``, which lead nowhere yet."""
+    return [f"{_type(each)} *{each.name} = 0;" for each in arrays]
+
+
+def allocation(arrays: Sequence[Array], conditions: ConditionPrinter) -> Condition:
+    """That there is memory for all of ``arrays``, which they have then; the last condition of a region."""
+    text = ""
+    for each in reversed(arrays):
+        size = conditions.bytes_of(each.extents, _size(each))
+        others = f" && ({text} || (__builtin_free({each.name}), 0))" if text else ""
+        text = f"({each.name} = ({_type(each)} *)__builtin_malloc({size})) != 0{others}"
+    names = " and ".join(f"'{each.copied}'" for each in arrays)
+    reason = f"there must be memory for a second {names}"
+    return Condition(
+        text, reason, reason, arrays[0].location.line, "too little memory", compares_addresses=True
+    )
+
+
+def releases(arrays: Sequence[Array]) -> list[str]:
+    """What frees the memory of ``arrays``."""
+    return [f"__builtin_free({each.name});" for each in arrays]
+
+
+def _type(array: Array) -> str:
+    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - arrays of others are not allocated
+    return array.element.name
+
+
+def _size(array: Array) -> int:
+    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - as above
+    return bytes_of(array.element)
