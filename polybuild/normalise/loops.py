@@ -67,6 +67,7 @@ class LoopNormaliser:
         self._context = state.context
         self._statement = statement
         self._block = block
+        self._asked = 0  # loops around that are walked through for what they change, not for their text
 
     def loop(self, node: Loop) -> list[c_ast.Node]:
         """What becomes of the loop ``node``."""
@@ -118,7 +119,8 @@ class LoopNormaliser:
         trips = None if induction is None else trip_count(cond, induction, state)
         if isinstance(trips, c_ast.TernaryOp):  # while the body runs, the loop has iterations
             state.replace(key(trips), trips.iftrue)
-        body = c_ast.Compound(self._block(node.stmt), node.stmt.coord)
+        # what it changes is known: a nest would be walked through twice as often for each loop around
+        body = c_ast.Compound([] if self._asked else self._block(node.stmt), node.stmt.coord)
         state.counters.pop()
         state.values = dict(before)
         loop = c_ast.For(init, cond, following, body, node.coord)
@@ -196,7 +198,9 @@ class LoopNormaliser:
         saved, marks = dict(state.values), {each: IterationEntryValue(each.name) for each in changed}
         for each, mark in marks.items():
             state.values[each] = PointerValue(mark) if isinstance(each.type, types.PointerType) else mark
+        self._asked += 1
         self._iteration(node)
+        self._asked -= 1
         found: dict[Variable, Change] = dict(cycles(saved, state.values, marks))
         for each, mark in marks.items():
             if each in found:
@@ -285,7 +289,7 @@ class LoopNormaliser:
         return self._last_values(node)
 
     def _last_values(self, node: Loop) -> list[c_ast.Node]:
-        stepped = sorted(self._context.changed_in(node.cond), key=lambda each: each.name)
+        stepped = self._context.stepped_in(node.cond)
         return [new for each in stepped for new in last_value(each, node.coord, self._state)]
 
     def _counter(

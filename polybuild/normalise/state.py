@@ -95,6 +95,10 @@ class NormalisationContext:
             pending.extend(each)
         return frozenset(found)
 
+    def stepped_in(self, *nodes: c_ast.Node | None) -> list[Variable]:
+        """The same by name: what is written for each of them comes in one order in every run."""
+        return sorted(self.changed_in(*nodes), key=lambda each: each.name)
+
 
 @dataclasses.dataclass(slots=True)
 class SymbolicState:

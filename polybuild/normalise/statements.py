@@ -147,7 +147,7 @@ class StatementNormaliser:
         elif node.op in _STEPS and (variable := self.context.variable(node.expr)) is not None:
             Evaluator(self.state).step(node, variable)
             return last_value(variable, node.coord, self.state)
-        stepped = self.context.changed_in(node)
+        stepped = self.context.stepped_in(node)
         new = Evaluator(self.state).evaluate(node)
         lasting = (each for variable in stepped for each in last_value(variable, node.coord, self.state))
         return [chosen_writes(new, self.state), *lasting]
@@ -161,7 +161,7 @@ class StatementNormaliser:
         choice = self._choice(variable, node.lvalue, value) if node.op == "=" else None
         if choice is not None:
             return [*before, *choice]
-        stepped = self.context.changed_in(value)
+        stepped = self.context.stepped_in(value)
         Evaluator(self.state).assign(variable, node.op.removesuffix("="), value)
         changed = [variable, *stepped]
         return [*before, *(each for one in changed for each in last_value(one, node.coord, self.state))]
@@ -190,7 +190,7 @@ class StatementNormaliser:
         return [*self.sequence(declarations), *self._plain_if(named)]
 
     def _plain_if(self, node: c_ast.If) -> list[c_ast.Node]:
-        stepped = self.context.changed_in(node.cond)
+        stepped = self.context.stepped_in(node.cond)
         cond = Evaluator(self.state).evaluate(node.cond)
         lasting = [each for variable in stepped for each in last_value(variable, node.coord, self.state)]
         before = dict(self.state.values)

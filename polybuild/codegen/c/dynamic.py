@@ -39,6 +39,8 @@ class RestoredLoop:
 
 def restored_loop(build: isl.AstBuild, statements: Mapping[str, Statement]) -> RestoredLoop | None:
     """The dynamic loop that the loop being built is, None if it is none."""
+    if not any(each.dynamic for each in statements.values()):
+        return None
     found: RestoredLoop | None = None
     narrowed = True
     schedule = build.get_schedule()

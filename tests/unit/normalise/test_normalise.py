@@ -211,3 +211,36 @@ def test_deep_nests_are_walked_through_no_longer_than_they_are_worth(monkeypatch
     nodes = sum(1 for each in region.statements for _ in walk(each))
     normalise(region)
     assert walked < FOLLOWED_STATEMENTS + 2 * nodes
+
+
+def test_what_loops_change_is_found_in_one_walk_for_each_loop_around(monkeypatch):
+    """Loops were walked through twice for each loop around them, where one walk tells what they change."""
+    walked = 0
+    statement = StatementNormaliser.statement
+
+    def counted(normaliser, node):
+        nonlocal walked
+        walked += 1
+        return statement(normaliser, node)
+
+    monkeypatch.setattr(StatementNormaliser, "statement", counted)
+    loops = "".join(f"for (int i{each} = 0; i{each} < n; i{each}++) {{ k += 2; " for each in range(8))
+    given = region(f"{loops} x[k] = 1; {'}' * 8}", "int n, int k, int *x")
+    assert "x[k" in text(normalise(given).statements)
+    assert walked < 8 * 8 * 3
+
+
+def test_last_values_come_in_the_order_of_their_names():
+    """They came in the order of a set, which differs from run to run, and so did the text."""
+    names = ("w", "f", "k", "b", "p", "c")
+    kept = []
+    for _ in range(20):  # a set of them is in the order of their addresses
+        given = region(
+            f"for (int i = 0; i < x[n]; i++) x[i] = {' + '.join(f'a[{each}++]' for each in names)};",
+            f"int n, int *x, int *a, int *out, {', '.join(f'int {each}' for each in names)}",
+            after=" ".join(f"out[{place}] = {each};" for place, each in enumerate(names)),
+        )
+        kept.append(normalise(given))
+        (loop,) = (each for each in kept[-1].statements if isinstance(each, c_ast.For))
+        _, *lasting = loop.stmt.block_items
+        assert [each.lvalue.name for each in lasting] == sorted(names)
