@@ -270,7 +270,7 @@ void ring(int n, int steps, double A[restrict n][n], double B[restrict n][n])
       for (int j = 0; j < n; j++)
         B[i][j] = A[(i + n - 1) % n][j] + A[(i + 1) % n][j] + A[i][(j + n - 1) % n] + A[i][(j + 1) % n];
     for (int i = 0; i < n; i++)
-      for (int j = 0; j < n; j++) A[i][j] = B[i][j];
+      for (int j = 0; j < n; j++) A[i][j] = 2 * B[i][j];
   }
 #pragma endscop
 }
