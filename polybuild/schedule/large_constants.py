@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 import islpy as isl
 
 from polybuild.effort import MINIMUM_SIZE, NEAR_SIZES
+from polybuild.poly.integers import integer_of
 from polybuild.poly.matrices import matrix_of, rows_of
 from polybuild.poly.relations import maps_of, union_of
 from polybuild.values import dataclass
@@ -30,11 +31,11 @@ class LargeConstants:
     smallest: tuple[int, ...]
 
     @classmethod
-    def of(cls, relations: Iterable[isl.Map]) -> LargeConstants:
-        """The sizes in the constraints of ``relations``."""
+    def of(cls, relations: Iterable[isl.Map], beyond: int = 0) -> LargeConstants:
+        """The sizes in the constraints of ``relations``, as far as they are ``beyond`` a number."""
         smallest: list[int] = []
         for number in sorted({each for relation in relations for each in _large_numbers(relation)}):
-            if not smallest or number > smallest[-1] + NEAR_SIZES:
+            if number > beyond and (not smallest or number > smallest[-1] + NEAR_SIZES):
                 smallest.append(number)
         return cls(tuple(smallest))
 
@@ -87,9 +88,10 @@ class LargeConstants:
             if abs(constant) >= MINIMUM_SIZE:
                 if not any(factors[own:]):
                     continue
-                index = max(index for index, each in enumerate(self.smallest) if each <= abs(constant))
-                sizes[index] = 1 if constant > 0 else -1
-                rest -= sizes[index] * self.smallest[index]
+                known = [index for index, each in enumerate(self.smallest) if each <= abs(constant)]
+                if known:
+                    sizes[known[-1]] = 1 if constant > 0 else -1
+                    rest -= sizes[known[-1]] * self.smallest[known[-1]]
             rows.append([rest, *factors[:own], *sizes, *factors[own:]])
         return rows
 
@@ -98,7 +100,25 @@ def _large_numbers(relation: isl.Map) -> Iterator[int]:
     """The magnitudes of large constants in the constraints on counters."""
     own = relation.dim(_dim.param)
     for piece in relation.get_basic_maps():
+        # most have none, and one call for a constraint tells
+        if all(abs(integer_of(each.get_constant_val())) < MINIMUM_SIZE for each in piece.get_constraints()):
+            continue
         for matrix in (piece.equalities_matrix(*_COLUMNS), piece.inequalities_matrix(*_COLUMNS)):
             for constant, *factors in rows_of(matrix):
                 if abs(constant) >= MINIMUM_SIZE and any(factors[own:]):
                     yield abs(constant)
+
+
+def largest_coefficient(relations: Iterable[isl.Map]) -> int:
+    """The largest number that a counter is multiplied with in the constraints of ``relations``."""
+    return max(
+        (
+            abs(each)
+            for relation in relations
+            for piece in relation.get_basic_maps()
+            for matrix in (piece.equalities_matrix(*_COLUMNS), piece.inequalities_matrix(*_COLUMNS))
+            for row in rows_of(matrix)
+            for each in row[1 + relation.dim(_dim.param) :]
+        ),
+        default=0,
+    )

@@ -13,7 +13,7 @@ from polybuild.effort import SCHEDULE_NUMBER
 from polybuild.poly.overapproximation import overapproximation_of
 from polybuild.poly.relations import maps_of
 from polybuild.schedule.fixed_parameters import with_fixed_parameters
-from polybuild.schedule.large_constants import LargeConstants
+from polybuild.schedule.large_constants import LargeConstants, largest_coefficient
 from polybuild.scop.model import Scop
 
 
@@ -40,7 +40,10 @@ def compute_schedule(
     condition, order = _live_range_constraints(dependences)
     largest = max(SCHEDULE_NUMBER, _largest_factor(validity))
     relations = (validity, carried, condition, order)
-    sizes = LargeConstants.of(each for relation in relations for each in maps_of(relation))
+    everything = [each for relation in relations for each in maps_of(relation)]
+    sizes = LargeConstants.of(everything)
+    if sizes.smallest:  # the numbers of strips, ``32 * d + p`` with ``p <= 31``, are none
+        sizes = LargeConstants.of(everything, beyond=largest_coefficient(everything))
     validity, carried, condition, order = (sizes.abstract_union(each) for each in relations)
     constraints = (
         isl.ScheduleConstraints.on_domain(sizes.abstract_union(scop.domain.identity()).domain())

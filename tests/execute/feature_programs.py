@@ -58,7 +58,7 @@ for (int t = 0; t < 50; t++) {
   for (int i = 1; i < n - 1; i++)
     b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
   for (int i = 1; i < n - 1; i++)
-    a[i] = b[i];
+    a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3;
 }
 """,
         ),
