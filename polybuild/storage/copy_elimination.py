@@ -96,9 +96,9 @@ def _alternating(
     begin, end = [], []
     for each in pairs:
         own = replace(each, copy=rest.statements[rest.position(each.copy.name)])
-        after = [_where(one, bounds) for one in _copies_after(rest, own, names, dead)]
+        after = _where(_copies_after(rest, own, names, dead), bounds)
         users = [*(part for _, part in parts), *after]
-        before = [_where(one, bounds) for one in _copies_before(users, own, names)]
+        before = _where(_copies_before(users, own, names), bounds)
         certain = loop.certain_elements(each.main)
         if before and (certain is None or not _reads_only(before[0], certain)):
             return None  # what the program might not read may not be there
@@ -290,8 +290,14 @@ def _reads_only(copy: Statement, elements: isl.Set) -> bool:
     return bool(read.relation.range().is_subset(elements))
 
 
-def _where(copy: Statement, bounds: isl.Set) -> Statement:
-    """``copy`` for the parameters ``bounds`` alone: in fewer pieces."""
-    domain = copy.domain.intersect_params(bounds).coalesce()
+def _where(copies: Sequence[Statement], bounds: isl.Set) -> list[Statement]:
+    """Those of ``copies`` that copy anything where the parameters are in ``bounds``, for these alone."""
+    domains = [each.domain.intersect_params(bounds).coalesce() for each in copies]
+    parts = zip(copies, domains, strict=True)
+    return [_on_instances(each, domain) for each, domain in parts if not domain.is_empty()]
+
+
+def _on_instances(copy: Statement, domain: isl.Set) -> Statement:
+    """``copy`` for fewer instances: in fewer pieces."""
     accesses = (replace(each, relation=each.relation.intersect_domain(domain)) for each in copy.accesses)
     return replace(copy, domain=domain, accesses=tuple(accesses))
