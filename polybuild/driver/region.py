@@ -158,12 +158,14 @@ def fallback_strategies(context: CompileContext) -> list[CompileContext]:
 
 
 def _purpose(context: CompileContext) -> passes.ModelPurpose:
-    """What the model of a region is for: its loops may need memory where they are the only ones."""
+    """What the model of a region is for: its loops may need memory if they are alone, and asked for."""
     options = context.options
     if TARGETS[options.backend].has_kernels:
         return passes.ModelPurpose.DEVICE
     alone = options.distribute == "off" and not (options.verify or options.adapt)
-    return passes.ModelPurpose.LOOPS if alone else passes.ModelPurpose.HOST
+    return (
+        passes.ModelPurpose.LOOPS if alone and options.contract_arrays == "on" else passes.ModelPurpose.HOST
+    )
 
 
 def _analyse(

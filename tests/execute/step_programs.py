@@ -62,7 +62,7 @@ class Grids:
 
 
 def run_steps(
-    folder: Path, grids: Grids, bodies: Mapping[str, str], tile_sizes: tuple[int, ...]
+    folder: Path, grids: Grids, bodies: Mapping[str, str], tile_sizes: tuple[int, ...], **options: str
 ) -> dict[str, tuple[str, str, RegionReport]]:
     """What each of ``bodies`` computes, before and after tiling, with what was done, by their names."""
     functions = [
@@ -74,7 +74,7 @@ def run_steps(
     includes = "".join(f"#include <{each}.h>\n" for each in ("math", "stdio", "stdlib"))
     text = includes + grids.macros + "".join(functions) + main
     source = write(folder / "in.c", text)
-    result = transform(source, text, "-O2", "-ffp-contract=off", tile_sizes=tile_sizes)
+    result = transform(source, text, "-O2", "-ffp-contract=off", tile_sizes=tile_sizes, **options)
     transformed = write(folder / "out.c", result.text)
     flags = ("-Wno-cast-function-type", "-fopenmp")
     before, after = (output(each, *flags).split() for each in (source, transformed))

@@ -137,7 +137,8 @@ for (int t = 0; t < steps; t++) {
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
-    return run_steps(tmp_path_factory.mktemp("copied-grids"), GRIDS, FORMS | OTHERS, (3, 10, 8))
+    folder = tmp_path_factory.mktemp("copied-grids")
+    return run_steps(folder, GRIDS, FORMS | OTHERS, (3, 10, 8), contract_arrays="on")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -244,7 +245,7 @@ static void f{number}(int steps, int n)
     names = ", ".join(f"f{number}" for number in range(len(OTHER_GRIDS)))
     text = PROGRAM.replace("FUNCTIONS", functions).replace("NAMES", names)
     source = write(folder / "in.c", text)
-    result = transform(source, text, "-O2", "-ffp-contract=off", min_work=False)
+    result = transform(source, text, "-O2", "-ffp-contract=off", min_work=False, contract_arrays="on")
     transformed = write(folder / "out.c", result.text)
     before, after = (output(each, "-fopenmp").split() for each in (source, transformed))
     return dict(zip(OTHER_GRIDS, zip(before, after, result.regions, strict=True), strict=True))

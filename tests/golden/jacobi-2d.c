@@ -1,10 +1,5 @@
 #line 1 "polybuild_helpers.h"
 #define POLYBUILD_LINE(...) __VA_ARGS__
-#if defined __clang__ ? __clang_major__ >= 11 : __GNUC__ >= 9
-#define POLYBUILD_CHANCE(chance, condition) __builtin_expect_with_probability(!!(condition), 1, chance)
-#else
-#define POLYBUILD_CHANCE(chance, condition) (condition)
-#endif
 #ifndef POLYBUILD_HELPER
 #ifdef __has_attribute
 #if __has_attribute(no_profile_instrument_function)
@@ -137,47 +132,23 @@ static void relax(void)
 {
 { /* polybuild: lines 10 to 19, the new order */
 #line 10
-  double *polybuild_a = 0;
-#line 10
-  if (POLYBUILD_CHANCE(1.0 / 64, (polybuild_a = (double *)__builtin_malloc((unsigned long long)(300) * (unsigned long long)(300) * 8)) != 0 /* line 5: there must be memory for a second 'a' */)) {
-    /* tiles of 24 x 96 x 512 iterations; threads from 17000 instances on */
-#line 17
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(300.0 * 300.0, 8500)))
-#line 17
-    for (long long S7_0 = 0; S7_0 <= 299; S7_0++) {
-#line 14
-      if (S7_0 >= 1 && S7_0 <= 298) {
-#line 14
-        polybuild_a[S7_0 * 300] = a[S7_0][0]; polybuild_a[S7_0 * 300 + 299] = a[S7_0][299];
-#line 17
-      } else if (S7_0 == 299) {
-#line 17
-        POLYBUILD_SIMD for (long long S7_1 = 1; S7_1 <= 298; S7_1++)
-#line 14
-          polybuild_a[299 * 300 + S7_1] = a[299][S7_1];
-#line 14
-      } else {
-#line 17
-        POLYBUILD_SIMD for (long long S7_1 = 1; S7_1 <= 298; S7_1++)
-#line 14
-          polybuild_a[S7_1] = a[0][S7_1];
-#line 14
-      } }
+  if (1) {
+    /* tiles of 24 x 96 x 512 iterations; threads from 30000 instances on */
 #line 11
-    for (long long c0 = -1; c0 <= 2; c0++) {
+    for (long long c0 = -1; c0 <= 4; c0++) {
 #line 11
-      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(24.0 * 298.0 * 298.0, 8500)))
+      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(24.0 * 298.0 * 298.0, 15000)))
 #line 11
       for (long long c1 = (c0 + 1) / 2; c1 <= (c0 + 1) / 2 + 6; c1++) {
 #line 11
-        const long long last_t = polybuild_min(polybuild_min(24, 12 * c0 + 23), 24 * c0 - 24 * c1 + 172);
+        const long long last_t = polybuild_min(polybuild_min(49, 12 * c0 + 23), 24 * c0 - 24 * c1 + 172);
 #line 11
         for (long long t = polybuild_max(polybuild_max(0, 12 * c0), 24 * c1 - 149); t <= last_t; t++) {
 #line 13
           if (24 * c1 + t >= 24 * c0 + 1 && t >= 24 * c1 && 24 * c0 + 24 >= 24 * c1 + t)
 #line 13
             POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
-              polybuild_a[1 * 300 + j] = (a[1][j] + a[1][j - 1] + a[1][j + 1] + a[0][j] + a[2][j]) / 5;
+              b[1][j] = (a[1][j] + a[1][j - 1] + a[1][j + 1] + a[0][j] + a[2][j]) / 5;
 #line 12
           const long long first_i = polybuild_max(polybuild_max(2, 48 * c1 - 48 * c0 + 2 * t - 47), 48 * c1 - 2 * t);
 #line 12
@@ -185,7 +156,7 @@ static void relax(void)
 #line 12
           for (long long i = first_i; i < end_i; i++)
             POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
-              polybuild_a[i * 300 + j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;
+              b[i][j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;
 #line 12
           const long long first_i1 = polybuild_max(polybuild_max(2, 48 * c1 - 48 * c0 + 2 * t - 45), 48 * c1 - 2 * t);
 #line 12
@@ -195,22 +166,12 @@ static void relax(void)
             if (48 * c1 + 2 * t >= 48 * c0 + i && i <= 298)
 #line 13
               POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
-                polybuild_a[i * 300 + j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;
-#line 13
+                b[i][j] = (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i - 1][j] + a[i + 1][j]) / 5;
+#line 16
             POLYBUILD_SIMD for (long long j = 1; j <= 298; j++)
-              a[i - 1][j] = (polybuild_a[(i - 1) * 300 + j] + polybuild_a[(i - 1) * 300 + j - 1] + polybuild_a[(i - 1) * 300 + j + 1] + polybuild_a[(i - 2) * 300 + j] + polybuild_a[i * 300 + j]) / 5;
+              a[i - 1][j] = b[i - 1][j];
 #line 12
           } } } }
-#line 17
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(298.0 * 298.0, 8500)))
-#line 17
-    for (long long S6_0 = 1; S6_0 <= 298; S6_0++)
-#line 17
-      POLYBUILD_SIMD for (long long S6_1 = 1; S6_1 <= 298; S6_1++)
-#line 14
-        b[S6_0][S6_1] = a[S6_0][S6_1];
-#line 14
-    __builtin_free(polybuild_a);
 #line 10
   } else { /* the original loops */
 #line 11 "jacobi-2d.c"

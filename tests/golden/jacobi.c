@@ -139,20 +139,16 @@ int main(void)
     a[i] = i * i % 17;
 { /* polybuild: lines 12 to 19, the new order */
 #line 12
-  double *polybuild_a = 0;
-#line 12
-  if (POLYBUILD_CHANCE(1.0 / 64, POLYBUILD_LINE(polybuild_team() > 1 /* line 12: one thread gains nothing */
-      && (polybuild_a = (double *)__builtin_malloc((unsigned long long)(40000) * 8)) != 0 /* line 5: there must be memory for a second 'a' */))) {
-    /* tiles of 8 x 8 iterations; threads from 16000 instances on */
-    polybuild_a[0] = a[0]; polybuild_a[39999] = a[39999];
+  if (POLYBUILD_CHANCE(1.0 / 64, polybuild_team() > 1 /* line 12: one thread gains nothing */)) {
+    /* tiles of 8 x 8 iterations; threads from 25000 instances on */
 #line 13
-    for (long long c0 = -1; c0 <= 7; c0++) {
+    for (long long c0 = -1; c0 <= 14; c0++) {
 #line 13
-      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(8.0 * 39998.0, 8000)))
+      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(8.0 * 39998.0, 12500)))
 #line 13
       for (long long c1 = (c0 + 1) / 2; c1 <= (c0 + 2) / 2 + 2499; c1++) {
 #line 13
-        const long long last_t = polybuild_min(polybuild_min(29, 4 * c0 + 7), 8 * c0 - 8 * c1 + 20006);
+        const long long last_t = polybuild_min(polybuild_min(59, 4 * c0 + 7), 8 * c0 - 8 * c1 + 20006);
 #line 13
         for (long long t = polybuild_max(polybuild_max(0, 4 * c0), 8 * c1 - 19999); t <= last_t; t++) {
           const long long first_i = polybuild_max(polybuild_max(1, 16 * c1 - 16 * c0 + 2 * t - 15), 16 * c1 - 2 * t);
@@ -160,24 +156,15 @@ int main(void)
           const long long last_i = polybuild_min(polybuild_min(39998, 16 * c1 - 16 * c0 + 2 * t), 16 * c1 - 2 * t + 15);
 #line 14
           POLYBUILD_SIMD for (long long i = first_i; i <= last_i; i++)
-            polybuild_a[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
-#line 14
+            b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
           const long long first_i1 = polybuild_max(polybuild_max(1, 16 * c1 - 16 * c0 + 2 * t - 14), 16 * c1 - 2 * t - 1);
-#line 14
+#line 16
           const long long last_i1 = polybuild_min(polybuild_min(39998, 16 * c1 - 16 * c0 + 2 * t + 1), 16 * c1 - 2 * t + 14);
-#line 14
+#line 16
           POLYBUILD_SIMD for (long long i = first_i1; i <= last_i1; i++)
-            a[i] = (polybuild_a[i - 1] + polybuild_a[i] + polybuild_a[i + 1]) / 3;
+            a[i] = b[i];
 #line 13
         } } }
-#line 17
-    POLYBUILD_OMP(parallel for simd num_threads(polybuild_team_for(39998.0, 8000)))
-#line 17
-    for (long long S6_0 = 1; S6_0 <= 39998; S6_0++)
-#line 15
-      b[S6_0] = a[S6_0];
-#line 15
-    __builtin_free(polybuild_a);
 #line 12
   } else { /* the original loops */
 #line 13 "jacobi.c"
