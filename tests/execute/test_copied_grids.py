@@ -91,8 +91,8 @@ if (h > 2) for (int t = 0; t < steps; t++) {
     "around a ring, elsewhere": """
 if (h > 2 && w > 3) for (int t = 0; t < steps; t++) {
   for (int i = 1; i <= h - 2; i++) for (int j = 1; j <= w - 1; j++)
-    AT(p, i - 1, j - 1) = (AT(v, i, j) + AT(v, i - 1, (j + w - 3) % (w - 1) + 1) + AT(v, i - 1, j % (w - 1) + 1)
-                           + AT(v, i, j == 1 ? w - 1 : j - 1)) / 4;
+    AT(p, i - 1, j - 1) = (AT(v, i, j) + AT(v, i - 1, (j + w - 3) % (w - 1) + 1)
+                           + AT(v, i - 1, j % (w - 1) + 1) + AT(v, i, j == 1 ? w - 1 : j - 1)) / 4;
   for (int i = 1; i <= h - 2; i++) for (int j = 1; j <= w - 1; j++) AT(v, i, j) = AT(p, i - 1, j - 1);
   for (int j = 1; j <= w - 1; j++) AT(v, 0, j) = AT(v, h - 2, j);
   for (int j = 1; j <= w - 1; j++) AT(v, h - 1, j) = AT(v, 1, j);
