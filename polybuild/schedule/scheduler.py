@@ -9,7 +9,8 @@ from enum import Enum
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.effort import SCHEDULE_NUMBER
+from polybuild.effort import SCHEDULE_NUMBER, SCHEDULE_SIZE
+from polybuild.poly.budget import was_spent
 from polybuild.poly.overapproximation import overapproximation_of
 from polybuild.poly.relations import maps_of
 from polybuild.schedule.fixed_parameters import with_fixed_parameters
@@ -41,20 +42,32 @@ def compute_schedule(
     largest = max(SCHEDULE_NUMBER, _largest_factor(validity))
     relations = (validity, carried, condition, order)
     everything = [each for relation in relations for each in maps_of(relation)]
-    sizes = LargeConstants.of(everything)
-    if sizes.smallest:  # the numbers of strips, ``32 * d + p`` with ``p <= 31``, are none
-        sizes = LargeConstants.of(everything, beyond=largest_coefficient(everything))
+    sizes = LargeConstants.of(everything, beyond=SCHEDULE_SIZE)
+    if sizes.smallest:  # the numbers of strips, ``512 * d + p`` with ``p <= 511``, are none
+        sizes = LargeConstants.of(everything, beyond=max(SCHEDULE_SIZE, largest_coefficient(everything)))
+    with _strategy(scop.context.get_ctx(), fusion, largest, outer_coincidence=outer_coincidence):
+        try:
+            return _found(scop, relations, sizes)
+        except isl.Error as error:
+            if was_spent(error) or not sizes.smallest:
+                raise
+            return _found(scop, relations, LargeConstants(()))  # there may be an order for these sizes alone
+
+
+def _found(scop: Scop, relations: tuple[isl.UnionMap, ...], sizes: LargeConstants) -> isl.Schedule:
+    """What isl finds where ``sizes`` are parameters, and the ``relations`` those of ``compute_schedule``."""
     validity, carried, condition, order = (sizes.abstract_union(each) for each in relations)
+    # what isl makes of the same set may be far from simple where there are divisions in it
+    domain = sizes.abstract_union(scop.domain.identity()).domain() if sizes.smallest else scop.domain
     constraints = (
-        isl.ScheduleConstraints.on_domain(sizes.abstract_union(scop.domain.identity()).domain())
+        isl.ScheduleConstraints.on_domain(domain)
         .set_context(scop.context)
         .set_validity(validity)
         .set_coincidence(carried)
         .set_proximity(carried)
         .set_conditional_validity(condition, order)
     )
-    with _strategy(scop.context.get_ctx(), fusion, largest, outer_coincidence=outer_coincidence):
-        found = constraints.compute_schedule()
+    found = constraints.compute_schedule()
     return with_fixed_parameters(found, sizes.values, scop.domain) if sizes.smallest else found
 
 
