@@ -33,7 +33,7 @@ from polybuild.targets.cpu.stencils import row_lanes, tile_stencil
 from polybuild.targets.cpu.steps import count_steps
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, shared_size, tile_sizes
-from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop, member_cost
+from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop, has_conditions, member_cost
 from polybuild.targets.model import Accumulator, LaneLoop, LoopDirective, RegisterTile
 from polybuild.transform.bands import (
     clear_coincidence,
@@ -273,8 +273,12 @@ class _CpuMapper:
     def _last_in_lanes(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """The same of a band of several loops: that along which most elements are side by side, put last.
 
-        The first one stays where threads share it.
+        The first one stays where threads share it. Compilers take such a band to lanes by themselves where
+        its statements have no conditions: they unroll what is inside.
         """
+        names = {tuple_name(each) for each in sets_of(node.get_domain())}
+        if not any(has_conditions(each.body) for each in self._scop.statements if each.name in names):
+            return node
         first = int(is_mark(node.parent(), MarkKind.PARALLEL))
         free = [each for each in coincident_members(node) if each >= first]
         accesses, last = references(self._scop, node), node.band_n_member() - 1
