@@ -163,9 +163,9 @@ def _purpose(context: CompileContext) -> passes.ModelPurpose:
     if TARGETS[options.backend].has_kernels:
         return passes.ModelPurpose.DEVICE
     alone = options.distribute == "off" and not (options.verify or options.adapt)
-    return (
-        passes.ModelPurpose.LOOPS if alone and options.contract_arrays == "on" else passes.ModelPurpose.HOST
-    )
+    if alone and options.contract_arrays == "on":
+        return passes.ModelPurpose.LOOPS
+    return passes.ModelPurpose.HOST
 
 
 def _analyse(

@@ -68,10 +68,7 @@ class LargeConstants:
         return result
 
     def _piece(self, piece: isl.BasicMap, space: isl.Space, own: int) -> isl.BasicMap:
-        equalities, inequalities = (
-            self._rows(rows, own)
-            for rows in (piece.equalities_matrix(*_COLUMNS), piece.inequalities_matrix(*_COLUMNS))
-        )
+        equalities, inequalities = (self._rows(rows, own) for rows in _matrices(piece))
         width = 1 + own + len(self.smallest)
         for index in range(len(self.smallest)):  # a size is not small
             inequalities.append([-2, *(int(each == 1 + own + index) for each in range(1, width))])
@@ -103,22 +100,30 @@ def _large_numbers(relation: isl.Map) -> Iterator[int]:
         # most have none, and one call for a constraint tells
         if all(abs(integer_of(each.get_constant_val())) < MINIMUM_SIZE for each in piece.get_constraints()):
             continue
-        for matrix in (piece.equalities_matrix(*_COLUMNS), piece.inequalities_matrix(*_COLUMNS)):
+        for matrix in _matrices(piece):
             for constant, *factors in rows_of(matrix):
                 if abs(constant) >= MINIMUM_SIZE and any(factors[own:]):
                     yield abs(constant)
 
 
-def largest_coefficient(relations: Iterable[isl.Map]) -> int:
-    """The largest number that a counter is multiplied with in the constraints of ``relations``."""
+def largest_coefficient(relations: Iterable[isl.Map], *, equalities: bool = False) -> int:
+    """The largest number that a counter is multiplied with in constraints of ``relations``; 0 without any.
+
+    With ``equalities`` only those count that say which instance it is.
+    """
     return max(
         (
             abs(each)
             for relation in relations
             for piece in relation.get_basic_maps()
-            for matrix in (piece.equalities_matrix(*_COLUMNS), piece.inequalities_matrix(*_COLUMNS))
+            for matrix in _matrices(piece)[: 1 if equalities else 2]
             for row in rows_of(matrix)
             for each in row[1 + relation.dim(_dim.param) :]
         ),
         default=0,
     )
+
+
+def _matrices(piece: isl.BasicMap) -> tuple[isl.Mat, isl.Mat]:
+    """The equalities and the inequalities of ``piece``."""
+    return piece.equalities_matrix(*_COLUMNS), piece.inequalities_matrix(*_COLUMNS)

@@ -39,7 +39,8 @@ def compute_schedule(
     carried = overapproximation_of(dependences.carried)
     validity = overapproximation_of(dependences.validity)
     condition, order = _live_range_constraints(dependences)
-    largest = max(SCHEDULE_NUMBER, _largest_factor(validity))
+    # loops in parts (``i = 512 q + r``) run together with whole ones if these numbers may stand in the order
+    largest = max(SCHEDULE_NUMBER, largest_coefficient(maps_of(validity), equalities=True))
     relations = (validity, carried, condition, order)
     everything = [each for relation in relations for each in maps_of(relation)]
     sizes = LargeConstants.of(everything, beyond=SCHEDULE_SIZE)
@@ -90,25 +91,6 @@ def _strategy(
         yield
     finally:
         _set(context, saved)
-
-
-def _largest_factor(relation: isl.UnionMap) -> int:
-    """The largest number that a counter is multiplied with where ``relation`` says which instance it is.
-
-    Loops in parts (``i = 512 q + r``) run together with whole ones if these numbers may stand in the order.
-    """
-    return max(
-        (
-            abs(each.get_coefficient_val(kind, place).to_python())
-            for relation_map in maps_of(relation)
-            for piece in relation_map.get_basic_maps()
-            for each in piece.get_constraints()
-            if each.is_equality()
-            for kind in (isl.dim_type.in_, isl.dim_type.out)
-            for place in range(each.dim(kind))
-        ),
-        default=1,
-    )
 
 
 def _set(context: isl.Context, settings: Mapping[str, int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -14,11 +14,17 @@ from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.synthetic import declarator
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.effort import ALTERNATING_STATEMENTS, STENCIL_STEPS, STORAGE_PERIODS
-from polybuild.poly.relations import everywhere, maps_of, sets_of, tuple_name
+from polybuild.poly.relations import everywhere, sets_of, tuple_name
 from polybuild.poly.spaces import all_parameters
 from polybuild.poly.trees import children, is_band, node_kind
 from polybuild.scop.model import Access, AccessKind, Array, Provenance, Scop, Statement
-from polybuild.transform.residue_classes import AlternatingLoop, instances_in_phases
+from polybuild.transform.residue_classes import (
+    AlternatingLoop,
+    counted_by,
+    counted_from,
+    counters_of,
+    instances_in_phases,
+)
 from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -54,7 +60,7 @@ class TimeLoop:
     @property
     def time(self) -> isl.Set:
         """What it counts."""
-        return _time(self.statements, self.counters.counters)
+        return counted_by(self.statements, self.counters.counters)
 
     def position(self, name: str) -> int:
         """Where the statement ``name`` stands in an iteration."""
@@ -119,13 +125,6 @@ def _writes(statement: Statement, array: Array) -> bool:
     return any(each.kind is not AccessKind.READ for each in statement.accesses_to(array))
 
 
-def _time(statements: Sequence[Statement], counters: Mapping[str, isl.PwAff]) -> isl.Set:
-    times = [
-        isl.Map.from_pw_aff(counters[each.name]).intersect_domain(each.domain).range() for each in statements
-    ]
-    return reduce(isl.Set.union, times).coalesce()
-
-
 def loops_over_time(scop: Scop) -> Iterator[TimeLoop]:
     """The outermost loops of ``scop`` around loops, if no condition is around them, of enough steps."""
     parts = [
@@ -159,12 +158,8 @@ def _parts(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
 
 def _counted(band: isl.ScheduleNode, inside: Sequence[Statement]) -> AlternatingLoop | None:
     """The loop ``band``, counted from 0; None if it has no first iteration, or certainly few of them."""
-    schedule = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule())
-    counters = {
-        each.get_tuple_name(_in): isl.PwMultiAff.from_map(each).get_pw_aff(0)
-        for each in maps_of(schedule.intersect_domain(band.get_domain()))
-    }
-    time = _time(inside, counters)
+    counters = counters_of(band)
+    time = counted_by(inside, counters)
     if not time.dim_has_lower_bound(_set, 0):
         return None
     pieces = time.dim_min(0).coalesce().get_pieces()
@@ -174,7 +169,7 @@ def _counted(band: isl.ScheduleNode, inside: Sequence[Statement]) -> Alternating
     steps = time.dim_max_val(0).sub(time.dim_min_val(0))
     if steps.is_int() and steps.to_python() + 1 < STENCIL_STEPS:
         return None
-    moved = {name: each.sub(first.insert_domain(each.get_domain_space())) for name, each in counters.items()}
+    moved = {name: counted_from(each, first) for name, each in counters.items()}
     return AlternatingLoop(band.get_schedule_depth(), moved, STORAGE_PERIODS[0], first)
 
 
@@ -201,9 +196,8 @@ def copied_grids(scop: Scop, loop: TimeLoop, taken: Collection[str]) -> Iterator
         ]
         touched = reduce(isl.Set.union, elements).coalesce().intersect_params(scop.context)
         inside = touched.intersect(isl.Set.nat_universe(touched.get_space()))
-        enough = _time([statement], loop.counters.counters).lower_bound_val(
-            _set, 0, isl.Val(STENCIL_STEPS - 1)
-        )
+        steps = counted_by([statement], loop.counters.counters)
+        enough = steps.lower_bound_val(_set, 0, isl.Val(STENCIL_STEPS - 1))
         bounds = touched.subtract(inside).params().complement().intersect(enough.params()).coalesce()
         extents = _extents(inside.intersect_params(bounds), found.main)
         if extents is not None:

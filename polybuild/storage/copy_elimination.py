@@ -1,5 +1,7 @@
 """Copies between two grids in each step, folded away: the grids alternate, and the last copy is restored.
 
+Only where that is asked for (``--contract-arrays on``): it takes the memory of one more grid.
+
 ::
 
     for t:                                       for each x of the border: c[x] = a[x]

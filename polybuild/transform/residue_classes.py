@@ -14,7 +14,7 @@ wrote several steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 
@@ -55,11 +55,9 @@ def _split_loops(scop: Scop, divided: frozenset[str]) -> Scop:
     named = {each.name: each for each in scop.statements}
     loops = [*_alternating_loops(scop.schedule.get_root().child(0), named, divided)]
     # what is known of each loop is about the counters as they are: steps are counted when all are split
-    return (
-        count_steps(reduce(lambda each, loop: split_into_phases(each, loop)[0], loops, scop))
-        if loops
-        else scop
-    )
+    for each in loops:
+        scop, _ = split_into_phases(scop, each)
+    return count_steps(scop) if loops else scop
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +93,13 @@ def _alternating_loops(
 
 def _find_period(band: isl.ScheduleNode, inside: Sequence[Statement]) -> AlternatingLoop | None:
     """The loop ``band`` around the statements ``inside``; None if its storage has no period that is tried."""
-    counters: dict[str, isl.PwAff] = {}
-    schedule = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule())
-    for each in maps_of(schedule.intersect_domain(band.get_domain())):
-        counters[each.get_tuple_name(isl.dim_type.in_)] = isl.PwMultiAff.from_map(each).get_pw_aff(0)
+    counters = counters_of(band)
     if any(each.dynamic for each in inside) or len(inside) > ALTERNATING_STATEMENTS:
         return None
     depth, first = band.get_schedule_depth(), _first_iteration(inside, counters)
-    moved = counters if first is None else {name: _less(each, first) for name, each in counters.items()}
+    moved = (
+        counters if first is None else {name: counted_from(each, first) for name, each in counters.items()}
+    )
     for period in STORAGE_PERIODS:
         loops = [AlternatingLoop(depth, counters, period), AlternatingLoop(depth, moved, period, first)]
         for loop in sorted(loops[: 1 if first is None else 2], key=partial(_count_parts, inside)):
@@ -118,10 +115,7 @@ def _count_parts(inside: Sequence[Statement], loop: AlternatingLoop) -> int:
 
 def _first_iteration(inside: Sequence[Statement], counters: dict[str, isl.PwAff]) -> isl.PwAff | None:
     """The parameters' value that the loop starts at; None if that is a constant, or not affine."""
-    times = [
-        isl.Map.from_pw_aff(counters[each.name]).intersect_domain(each.domain).range() for each in inside
-    ]
-    time = reduce(isl.Set.union, times).coalesce()
+    time = counted_by(inside, counters)
     if not time.dim_has_lower_bound(isl.dim_type.set, 0):
         return None
     pieces = time.dim_min(0).coalesce().get_pieces()
@@ -136,7 +130,24 @@ def _first_iteration(inside: Sequence[Statement], counters: dict[str, isl.PwAff]
     return isl.PwAff.from_aff(affine[0])
 
 
-def _less(counter: isl.PwAff, start: isl.PwAff) -> isl.PwAff:
+def counters_of(band: isl.ScheduleNode) -> dict[str, isl.PwAff]:
+    """What the loop ``band`` counts, by the names of the statements inside."""
+    schedule = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule())
+    return {
+        each.get_tuple_name(isl.dim_type.in_): isl.PwMultiAff.from_map(each).get_pw_aff(0)
+        for each in maps_of(schedule.intersect_domain(band.get_domain()))
+    }
+
+
+def counted_by(statements: Sequence[Statement], counters: Mapping[str, isl.PwAff]) -> isl.Set:
+    """All values that the ``counters`` of ``statements`` take."""
+    values = [
+        isl.Map.from_pw_aff(counters[each.name]).intersect_domain(each.domain).range() for each in statements
+    ]
+    return reduce(isl.Set.union, values).coalesce()
+
+
+def counted_from(counter: isl.PwAff, start: isl.PwAff) -> isl.PwAff:
     """``counter`` less the value of the parameters ``start``."""
     return counter.sub(start.insert_domain(counter.get_domain_space()))
 
@@ -263,7 +274,7 @@ def _in_phases(
     counter = band.band_get_partial_schedule()
     if loop.start is not None:
         parts = counter.get_union_pw_aff(0).get_pw_aff_list()
-        moved = [_less(parts.get_at(each), loop.start) for each in range(parts.n_pw_aff())]
+        moved = [counted_from(parts.get_at(each), loop.start) for each in range(parts.n_pw_aff())]
         union = reduce(isl.UnionPwAff.union_add, map(isl.UnionPwAff.from_pw_aff, moved))
         counter = isl.MultiUnionPwAff.from_union_pw_aff(union)
     counter = counter.scale_down_val(isl.Val(len(phases))).floor()

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from polybuild.options import ALIGNED_LOADS, COPY_OUT, SHARED_MEMORY, STATIC_REUSE, Options
+from polybuild.targets.base import DeviceLimits
 from polybuild.tuning.trial import MetRegion
 
 Settings = Mapping[str, str]
@@ -48,7 +49,7 @@ _ON_DEVICES: tuple[Settings, ...] = (
     {"contract-arrays": "off"},
 )
 _SMALLEST, _LARGEST = 4, 4096
-_THREADS = 1024
+_THREADS = DeviceLimits().block_threads  # the mapping cuts blocks where a device takes fewer
 
 
 def decisions(region: MetRegion) -> Iterator[Settings]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polybuild.c.explicit_conversions import bytes_of
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.conditions import Condition, ConditionPrinter
 from polybuild.scop.model import Array, Scop
+from polybuild.storage.buffers import element_size
 
 
 def allocated_arrays(scop: Scop) -> tuple[Array, ...]:
@@ -24,7 +24,7 @@ def allocation(arrays: Sequence[Array], conditions: ConditionPrinter) -> Conditi
     """That there is memory for all of ``arrays``, which they have then; the last condition of a region."""
     text = ""
     for each in reversed(arrays):
-        size = conditions.bytes_of(each.extents, _size(each))
+        size = conditions.bytes_of(each.extents, element_size(each))
         others = f" && ({text} || (__builtin_free({each.name}), 0))" if text else ""
         text = f"({each.name} = ({_type(each)} *)__builtin_malloc({size})) != 0{others}"
     names = " and ".join(f"'{each.copied}'" for each in arrays)
@@ -42,8 +42,3 @@ def releases(arrays: Sequence[Array]) -> list[str]:
 def _type(array: Array) -> str:
     assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - arrays of others are not allocated
     return array.element.name
-
-
-def _size(array: Array) -> int:
-    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - as above
-    return bytes_of(array.element)

@@ -170,27 +170,35 @@ class LaneTyping:
         kinds = set(sides) - {LaneKind.UNIFORM}
         if not kinds or LaneKind.MASK in kinds:
             return None
-        kind = (
-            LaneKind.REAL
-            if LaneKind.REAL in kinds or self._is_floating(node.left, node.right)
-            else LaneKind.INTEGER
-        )
-        for each, side in zip((node.left, node.right), sides, strict=True):
-            exact = self._converts(each, kind) if side is LaneKind.UNIFORM else True
-            if not exact or (
-                kind is LaneKind.REAL and side is LaneKind.INTEGER and not self._is_number(each)
-            ):
-                return None
+        kind = self._common_kind(node.left, node.right)
+        if not self._may_be(kind, node.left, node.right):
+            return None
         if node.op in _COMPARISONS:
             return LaneKind.MASK
         return kind if node.op in ({"+", "-", "*"} if kind is LaneKind.INTEGER else _ARITHMETIC) else None
 
-    def _is_floating(self, *operands: c_ast.Node) -> bool:
-        """Whether one of them that is the same for all lanes makes the result one of the lanes' own type."""
-        return any(self._uniform(each) and self._type(each) == self._element for each in operands)
+    def _common_kind(self, *operands: c_ast.Node) -> LaneKind:
+        """What numbers beside each other become: those of the lanes' own type if one of them is."""
+        floating = any(
+            self._type(each) == self._element
+            if self._uniform(each)
+            else self.kinds[id(each)] is LaneKind.REAL
+            for each in operands
+        )
+        return LaneKind.REAL if floating else LaneKind.INTEGER
+
+    def _may_be(self, kind: LaneKind, *operands: c_ast.Node) -> bool:
+        """Whether numbers are exact as operands of ``kind``; integers that are converted are noted."""
+        for each in operands:
+            if self._uniform(each):
+                if not self._converts(each, kind):
+                    return False
+            elif kind is LaneKind.REAL:
+                self._is_number(each)
+        return True
 
     def _cast(self, node: c_ast.Cast, *, chosen: bool) -> LaneKind | None:
-        """A conversion to the lanes' own type, or to the type that a value has."""
+        """A conversion to the lanes' own type."""
         inner, kind = self._kind(node.expr, chosen=chosen), self._declared(node.to_type.type)
         if kind == self._element and inner in {LaneKind.REAL, LaneKind.INTEGER}:
             self._is_number(node.expr)
@@ -205,13 +213,8 @@ class LaneTyping:
         kinds = sides - {LaneKind.UNIFORM}
         if None in sides or LaneKind.MASK in kinds:
             return None
-        floating = not kinds or LaneKind.REAL in kinds or self._is_floating(node.iftrue, node.iffalse)
-        kind = LaneKind.REAL if floating else LaneKind.INTEGER
-        if kind is LaneKind.REAL:
-            for each in (node.iftrue, node.iffalse):
-                if not self._uniform(each):
-                    self._is_number(each)
-        exact = all(self._converts(each, kind) for each in (node.iftrue, node.iffalse) if self._uniform(each))
+        kind = self._common_kind(node.iftrue, node.iffalse) if kinds else LaneKind.REAL
+        exact = self._may_be(kind, node.iftrue, node.iffalse)
         typed = sides != {LaneKind.UNIFORM} or all(
             self._type(each) == self._element for each in (node.iftrue, node.iffalse)
         )
@@ -240,11 +243,10 @@ class LaneTyping:
 
     def _declared(self, declarator: c_ast.Node) -> Type | None:
         """The type of a plain variable, or of a conversion; None if it is another one."""
-        if not isinstance(declarator, c_ast.TypeDecl) or not isinstance(
-            declarator.type, c_ast.IdentifierType
-        ):
+        named = declarator.type if isinstance(declarator, c_ast.TypeDecl) else None
+        if not isinstance(named, c_ast.IdentifierType):
             return None
-        names = declarator.type.names
+        names = named.names
         return self._type_names.get(" ".join(names)) or basic_type(names, DataModel())
 
     def _type(self, node: c_ast.Node) -> Type | None:

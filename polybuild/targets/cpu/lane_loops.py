@@ -19,10 +19,10 @@ from polybuild.c.mathematics import ROOTS
 from polybuild.c.syntax_tree import always_evaluates, walk
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.machine.model import Machine
-from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.targets.cpu.cost.compilers_lanes import statements_of
 from polybuild.targets.cpu.cost.core import farthest_read
 from polybuild.targets.cpu.lane_bodies import LaneTyping
 from polybuild.targets.cpu.lane_packing import find_packed_rows
@@ -40,8 +40,7 @@ def find_lane_loop(
     private = {each.array.name: each.array for each in privatised(node, dependences.private)}
     if not keeps_values(node, privatised(node, dependences.private)):
         return None
-    names = {tuple_name(each) for each in sets_of(node.get_domain())}
-    statements = [each for each in scop.statements if each.name in names]
+    statements = statements_of(node, scop)
     if any(each.dynamic for each in statements) or any(each.extents for each in private.values()):
         return None
     operands = _operands(node, scop, statements, private, machine)
@@ -79,11 +78,9 @@ def has_roots(node: isl.ScheduleNode, scop: Scop) -> bool:
 
     They might have to tell of a negative operand.
     """
-    names = {tuple_name(each) for each in sets_of(node.get_domain())}
     return any(
         isinstance(part, c_ast.FuncCall) and getattr(part.name, "name", None) in ROOTS.values()
-        for each in scop.statements
-        if each.name in names
+        for each in statements_of(node, scop)
         for part in walk(each.body)
     )
 

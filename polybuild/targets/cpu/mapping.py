@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import islpy as isl
+from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.c.syntax_tree import contains
 from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import sets_of, tuple_name
@@ -22,6 +24,7 @@ from polybuild.schedule.legality import active_dependences, is_legal_below
 from polybuild.scop.model import Scop
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.cpu.carried import is_chain, is_slow
+from polybuild.targets.cpu.cost.compilers_lanes import statements_of
 from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.estimate import LaunchModel
 from polybuild.targets.cpu.lane_loops import find_lane_loop, has_roots
@@ -33,7 +36,7 @@ from polybuild.targets.cpu.stencils import row_lanes, tile_stencil
 from polybuild.targets.cpu.steps import count_steps
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, shared_size, tile_sizes
-from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop, has_conditions, member_cost
+from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop, member_cost
 from polybuild.targets.model import Accumulator, LaneLoop, LoopDirective, RegisterTile
 from polybuild.transform.bands import (
     clear_coincidence,
@@ -276,8 +279,7 @@ class _CpuMapper:
         The first one stays where threads share it. Compilers take such a band to lanes by themselves where
         its statements have no conditions: they unroll what is inside.
         """
-        names = {tuple_name(each) for each in sets_of(node.get_domain())}
-        if not any(has_conditions(each.body) for each in self._scop.statements if each.name in names):
+        if not any(contains(each.body, c_ast.If) for each in statements_of(node, self._scop)):
             return node
         first = int(is_mark(node.parent(), MarkKind.PARALLEL))
         free = [each for each in coincident_members(node) if each >= first]
@@ -468,6 +470,5 @@ class _CpuMapper:
         diagonal = members > 1 and node.band_get_permutable() and not coincident_members(node)
         if not (self._context.options.tile and diagonal):
             return False
-        names = {each.get_tuple_name() for each in sets_of(node.get_domain())}
-        slow = is_slow([each for each in self._scop.statements if each.name in names])
+        slow = is_slow(statements_of(node, self._scop))
         return slow and is_chain(node, self._dependences.flow, self._context.machine)

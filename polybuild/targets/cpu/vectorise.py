@@ -160,8 +160,3 @@ def has_loops(body: c_ast.Node) -> bool:
     return any(
         isinstance(each, c_ast.For | c_ast.While | c_ast.DoWhile | c_ast.Switch) for each in walk(body)
     )
-
-
-def has_conditions(body: c_ast.Node) -> bool:
-    """Whether a statement does something under a condition on data."""
-    return any(isinstance(each, c_ast.If) for each in walk(body))
