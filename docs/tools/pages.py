@@ -121,7 +121,7 @@ are `report.json` and `run.json` in `polybuild/report/record/schemas/`, in the p
 """
     parts = [head]
     schema = json.loads((SCHEMAS / "report.json").read_text("utf-8"))
-    names = ("region", "advice", "prediction", "loop", "ranks", "dependence", "end", "diagnostic")
+    names = ("region", "advice", "prediction", "device", "loop", "ranks", "dependence", "end", "diagnostic")
     parts += [_table_of(name.capitalize(), schema["$defs"][name]) for name in names]
     run = json.loads((SCHEMAS / "run.json").read_text("utf-8"))
     parts.append(_table_of("What ran", run))
