@@ -29,33 +29,20 @@ if os.environ.get("PLANTED") and sys.prefix == {prefix!r}:
 """What each process of Python runs first."""
 
 PROGRAM = """\
-#include <math.h>
 #include <stdio.h>
 
-#define N 40
+#define N 20
 
-static double field[N][N], weights[N], total[N];
+static double field[N][N], total[N];
 
-static void fill(void)
-{
-  unsigned state = 12345u;
-  for (int i = 0; i < N; i++) {
-    for (int j = 0; j < N; j++) {
-      state = state * 1103515245u + 12345u;
-      field[i][j] = (double)(state >> 20) / 64.0;
-    }
-    weights[i] = i / 7.0;
-  }
-}
-
-/* Weighted sums of rows. */
+/* Sums of rows. */
 static void rows(int n)
 {
 #pragma scop
   for (int i = 0; i < n; i++) {
     total[i] = 0.0;
     for (int j = 0; j < n; j++)
-      total[i] += weights[j] * field[i][j];
+      total[i] += field[i][j];
   }
 #pragma endscop
 }
@@ -74,11 +61,12 @@ static void smooth(int n)
 
 int main(void)
 {
-  fill();
+  for (int i = 0; i < N * N; i++)
+    field[i / N][i % N] = i * 31 % 17;
   rows(N);
   smooth(N);
   for (int i = 0; i < N; i += 7)
-    printf("%d: %.17g\\n", i, sqrt(total[i]));
+    printf("%d: %g\\n", i, total[i]);
   return 0;
 }
 """
@@ -105,11 +93,7 @@ def setting(folder):
 @pytest.mark.cvise
 @pytest.mark.parametrize(
     ("fault", "symptom"),
-    [
-        ("stride_forgotten", "wrong-result"),
-        ("block_reversed", "wrong-result"),
-        ("crash", "crash"),
-    ],
+    [("stride_forgotten", "wrong-result"), ("crash", "crash")],
 )
 def test_a_planted_fault(fault, symptom, plant, tmp_path, monkeypatch):
     source = tmp_path / "in.c"
@@ -122,7 +106,7 @@ def test_a_planted_fault(fault, symptom, plant, tmp_path, monkeypatch):
     assert done.returncode == 0, done.stderr
     assert f"still {symptom}" in done.stdout
     reduced = tmp_path / "in.reduced.c"
-    assert len(reduced.read_text().splitlines()) < 40 < len(PROGRAM.splitlines())
+    assert len(reduced.read_text().splitlines()) < 25 < len(PROGRAM.splitlines())
     assert shows(reduced, setting(tmp_path), Symptom(symptom))
     monkeypatch.delenv("PLANTED")
     assert not shows(reduced, setting(tmp_path), Symptom(symptom))
