@@ -6,7 +6,7 @@ regions, single arrays, and versions of a region of which a few arrays are new a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import islpy as isl
 
@@ -46,15 +46,20 @@ def flow_between(
 
     ``must`` sources hide older ones, ``may`` sources do not, and ``kills`` hide and are none.
     """
-    stamps, nothing = _stamps(scop.schedule), isl.UnionMap.empty(sinks.get_space())
-    sources = [_by_array(nothing if each is None else each) for each in (must, may, kills)]
+    nothing = isl.UnionMap.empty(sinks.get_space())
+    sources = [by_array(nothing if each is None else each) for each in (must, may, kills)]
     found = []
-    for array, own in _by_array(sinks).items():
+    for array, own in by_array(sinks).items():
         accesses = own, *(each.get(array, nothing) for each in sources)
-        names = dict.fromkeys(each.get_tuple_name(_in) for union in accesses for each in maps_of(union))
-        order = union_of([stamps[each] for each in names if each in stamps], nothing.get_space())
-        found.append(_array_flow(order, accesses, kills is not None))
+        found.append(_array_flow(order_of(scop.schedule, accesses), accesses, kills is not None))
     return _together(found, nothing)
+
+
+def order_of(schedule: isl.Schedule, accesses: Sequence[isl.UnionMap]) -> isl.UnionMap:
+    """When the statements of ``accesses``, which are not none, run."""
+    stamps = _stamps(schedule)
+    names = dict.fromkeys(each.get_tuple_name(_in) for union in accesses for each in maps_of(union))
+    return union_of([stamps[each] for each in names if each in stamps], accesses[0].get_space())
 
 
 def time_stamps(schedule: isl.Schedule, instances: isl.UnionSet) -> isl.UnionMap:
@@ -113,8 +118,8 @@ def _flow(order: isl.UnionMap, accesses: tuple[isl.UnionMap, ...], has_kills: bo
     )
 
 
-def _by_array(accesses: isl.UnionMap) -> dict[str, isl.UnionMap]:
-    """``accesses`` by the names of their arrays."""
+def by_array(accesses: isl.UnionMap) -> dict[str, isl.UnionMap]:
+    """The ``accesses`` by the names of their arrays."""
     found: dict[str, list[isl.Map]] = {}
     for each in maps_of(accesses):
         found.setdefault(each.get_tuple_name(_out), []).append(each)

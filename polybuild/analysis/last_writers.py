@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.poly.relations import maps_of
+from polybuild.analysis.array_flow import by_array, order_of
+from polybuild.poly.memory import remembered
+from polybuild.poly.relations import maps_of, union_of
 from polybuild.scop.model import Scop
 
 
@@ -25,9 +27,24 @@ def last_writers(
     """``{ source -> [sink -> element] }``, and what of ``sinks`` no earlier one of ``kills`` meets.
 
     All arguments map instances to elements. A source runs before its sink, accesses the same element,
-    and no instance of ``kills`` does so between the two.
+    and no instance of ``kills`` does so between the two. Each array is looked at by itself, and once.
     """
-    order = scop.schedule.get_map()
+    nothing = isl.UnionMap.empty(sinks.get_space())
+    flow, old = [], []
+    others = [by_array(each) for each in (kills, sources)]
+    for array, own in by_array(sinks).items():
+        accesses = own, *(each.get(array, nothing) for each in others)
+        found = _last_writers(order_of(scop.schedule, accesses), *accesses)
+        flow += maps_of(found[0])
+        old += maps_of(found[1])
+    return union_of(flow, nothing.get_space()), union_of(old, nothing.get_space())
+
+
+@remembered
+def _last_writers(
+    order: isl.UnionMap, sinks: isl.UnionMap, kills: isl.UnionMap, sources: isl.UnionMap
+) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """The same for accesses of one array, whose instances run in ``order``."""
     element, instance = sinks.range_map(), sinks.domain_map()
 
     def ordered(first: isl.UnionMap, second: isl.UnionMap) -> isl.UnionMap:

@@ -6,6 +6,7 @@ isl knows a mark by its name alone. Here is the only place that makes such a nam
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING
 
 from polybuild.values import dataclass
@@ -60,7 +61,11 @@ class Mark:
     @classmethod
     def of_id(cls, identifier: isl.Id) -> Mark:
         """The mark that isl knows as ``identifier``; ValueError if none is called so."""
-        name = str(identifier.get_name())
-        kind = name.rstrip("0123456789")
-        digits = name[len(kind) :]
-        return cls(MarkKind(kind), int(digits) if digits else None)
+        return _of_name(str(identifier.get_name()))
+
+
+@cache
+def _of_name(name: str) -> Mark:
+    kind = name.rstrip("0123456789")
+    digits = name[len(kind) :]
+    return Mark(MarkKind(kind), int(digits) if digits else None)

@@ -14,7 +14,7 @@ def maps_of(union: isl.UnionMap, target: str | None = None) -> list[isl.Map]:
     union.foreach_map(maps.append)
     if target is not None:
         maps = [each for each in maps if each.get_tuple_name(isl.dim_type.out) == target]
-    return sorted(maps, key=_map_key)
+    return sorted(maps, key=_map_key) if len(maps) > 1 else maps
 
 
 def union_of(maps: Iterable[isl.Map], space: isl.Space) -> isl.UnionMap:
@@ -43,7 +43,7 @@ def sets_of(union: isl.UnionSet) -> list[isl.Set]:
     """The sets of a union, ordered by tuple name."""
     sets: list[isl.Set] = []
     union.foreach_set(sets.append)
-    return sorted(sets, key=lambda each: natural_key(tuple_name(each)))
+    return sorted(sets, key=lambda each: natural_key(tuple_name(each))) if len(sets) > 1 else sets
 
 
 def _map_key(each: isl.Map) -> tuple[object, ...]:

@@ -11,7 +11,9 @@ from polybuild.poly.marks import Mark, MarkKind
 
 def node_kind(node: isl.ScheduleNode) -> isl.schedule_node_type:
     """The type of a schedule node, as the enumeration it is."""
-    return isl.schedule_node_type(node.get_type())
+    kind = node.get_type()
+    # asked for of each node of each tree: to make an enumeration what it is takes ten times as long
+    return kind if isinstance(kind, isl.schedule_node_type) else isl.schedule_node_type(kind)
 
 
 def is_band(node: isl.ScheduleNode) -> bool:

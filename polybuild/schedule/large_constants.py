@@ -116,7 +116,7 @@ def largest_coefficient(relations: Iterable[isl.Map], *, equalities: bool = Fals
             abs(each)
             for relation in relations
             for piece in relation.get_basic_maps()
-            for matrix in _matrices(piece)[: 1 if equalities else 2]
+            for matrix in ((piece.equalities_matrix(*_COLUMNS),) if equalities else _matrices(piece))
             for row in rows_of(matrix)
             for each in row[1 + relation.dim(_dim.param) :]
         ),

@@ -13,7 +13,8 @@ IF = isl.ast_node_type(getattr(isl.ast_node_type, "if_"))  # noqa: B009
 
 def kind_of(node: isl.AstNode) -> isl.ast_node_type:
     """What ``node`` is."""
-    return isl.ast_node_type(node.get_type())
+    kind = node.get_type()
+    return kind if isinstance(kind, isl.ast_node_type) else isl.ast_node_type(kind)
 
 
 def is_loop(node: isl.AstNode) -> bool:

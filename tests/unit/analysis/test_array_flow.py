@@ -68,7 +68,7 @@ def test_each_array_is_looked_at_once(accesses, monkeypatch):
     with remembering():
         for _ in range(2):
             flow_between(scop, reads, must=writes)
-        flow_between(scop, array_flow._by_array(reads)["a"], must=writes)
+        flow_between(scop, array_flow.by_array(reads)["a"], must=writes)
     assert len(made) == 2
 
 

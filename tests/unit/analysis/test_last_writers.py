@@ -5,7 +5,10 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
+from polybuild.analysis import array_flow
+from polybuild.analysis import last_writers as module
 from polybuild.analysis.last_writers import has_strides, last_writers
+from polybuild.poly.relations import sets_of
 from polybuild.scop.model import AccessKind
 
 PARAMETERS = "int n, int A[restrict n][n], int x[restrict n], int s"
@@ -49,3 +52,26 @@ def test_the_last_of_a_stride(model):
     last = found.dependences.flow.intersect_range(first).intersect_params(bounded).domain()
     later = isl.UnionSet("[n] -> { S0[2, n] : 2 <= n <= 254; S0[0, 1] : n = 1 }")
     assert last.is_equal(later)
+
+
+def test_each_array_is_looked_at_by_itself(model, monkeypatch):
+    """Instances that have no array in common are not put in order."""
+    scop = model(
+        "for (int i = 0; i < n; i += 2) {"
+        " x[i] = s; s = A[i][i]; for (int j = 0; j < i; j += 2) A[j][i] = j; }",
+        PARAMETERS,
+    ).scop
+    reads, must, may = accesses(scop)
+    together = []
+
+    def order_of(schedule, of_array):
+        order = array_flow.order_of(schedule, of_array)
+        together.append([each.get_tuple_name() for each in sets_of(order.domain())])
+        return order
+
+    monkeypatch.setattr(module, "order_of", order_of)
+    whole = last_writers(scop, reads, must, must.union(may))[0]
+    assert sorted(together) == [["S0", "S1"], ["S1", "S2"]]
+    reads, must = array_flow.by_array(reads), array_flow.by_array(must)
+    parts = [last_writers(scop, reads[each], must[each], must[each])[0] for each in reads]
+    assert whole.is_equal(parts[0].union(parts[1]))
