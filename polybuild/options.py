@@ -214,11 +214,11 @@ class Options:
     )
     tile_shape: str = _knob(
         "auto",
-        Choice(("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid")),
+        Choice(("auto", "rectangular", "diamond", "diamond-2d", "hexagonal", "split", "hybrid")),
         "shape of the tiles of time-iterated stencils, or what the model prefers",
         metavar="SHAPE",
-        more="`auto` takes diamonds where all tiles can start together:"
-        " see [tile shapes](../how-it-works/tile-shapes.md).",
+        more="`auto` takes diamonds where all tiles can start together, for many processors along two"
+        " dimensions: see [tile shapes](../how-it-works/tile-shapes.md).",
     )
     device_tiles: tuple[str, ...] = _knob(
         (),
@@ -257,7 +257,8 @@ class Options:
         Choice(("auto", "on", "scalars", "copies", "off")),
         "keep temporary arrays in small buffers or variables: where it pays, wherever an order allows "
         "buffers, or variables, or those with copies of other arrays, or never",
-        more="See [temporary arrays](../how-it-works/temporaries.md).",
+        more="With `on`, steps over time do without copies between two grids, too, for the memory of a third:"
+        " see [temporary arrays](../how-it-works/temporaries.md).",
     )
     scalars: int = _knob(
         14,

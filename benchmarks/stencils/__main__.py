@@ -217,11 +217,13 @@ def _model(grid: Grid, sizes: dict[str, int], arguments: argparse.Namespace) -> 
     options = Options().with_settings({name.removeprefix("--"): next(given) for name in given})
     live = live_after(region)
     whole = extract_scop(region)
-    scop = split_residue_classes(fold_copies(whole, live, region.visible.may_mean_something()))
-    scop = split_index_sets(scop, live, region.visible.symbols)
+    folds = options.contract_arrays == "on"
+    scop = fold_copies(whole, live, region.visible.may_mean_something()) if folds else whole
+    scop = split_index_sets(split_residue_classes(scop), live, region.visible.symbols)
     context = CompileContext().with_options(options)
     mapping = choose_mapping(scop, compute_dependences(scop, live), context)
-    return whole, tiles_per_wavefront(mapping.schedule, sizes)
+    pairs = {mark for mark, each in mapping.directives.items() if each.shared > 1}
+    return whole, tiles_per_wavefront(mapping.schedule, sizes, pairs)
 
 
 def _traffic(scop: Scop, sizes: dict[str, int]) -> tuple[int, int]:

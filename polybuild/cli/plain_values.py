@@ -10,7 +10,7 @@ WORDS = {
     "--schedule": ("auto", "isl", "pluto", "original"),
     "--fusion": ("auto", "min", "max", "depth"),
     "--tile": ("on", "off"),
-    "--tile-shape": ("auto", "rectangular", "diamond", "hexagonal", "split", "hybrid"),
+    "--tile-shape": ("auto", "rectangular", "diamond", "diamond-2d", "hexagonal", "split", "hybrid"),
     "--device-launches": ("each", "graphs", "together"),
     "--parallel": ("on", "off"),
     "--simd": ("on", "off"),

@@ -303,31 +303,33 @@ def _check_sequence_order(filters: list[isl.UnionSet], ranges: _LiveRanges, *, u
                 )
 
 
-def privatised(node: isl.ScheduleNode, private: tuple[PrivateArray, ...]) -> tuple[PrivateArray, ...]:
-    """The private arrays whose live ranges the first member of a band runs side by side.
+def privatised(
+    node: isl.ScheduleNode, private: tuple[PrivateArray, ...], position: int = 0
+) -> tuple[PrivateArray, ...]:
+    """The private arrays whose live ranges a member of a band, the first unless told, runs side by side.
 
     Each thread of that loop needs its own copy of them.
     """
-    first = member(node, 0)
+    loop = member(node, position)
     shared: list[PrivateArray] = []
     for each in private:
         order = active_dependences(node, each.order)
-        same = order.eq_at_multi_union_pw_aff(first)
+        same = order.eq_at_multi_union_pw_aff(loop)
         if not order.subtract(same).is_empty():
             shared.append(each)
     return tuple(shared)
 
 
-def keeps_values(node: isl.ScheduleNode, private: tuple[PrivateArray, ...]) -> bool:
-    """Whether no value of the ``private`` arrays enters or leaves an iteration of a band's first member.
+def keeps_values(node: isl.ScheduleNode, private: tuple[PrivateArray, ...], position: int = 0) -> bool:
+    """Whether no value of the ``private`` arrays enters or leaves an iteration of a member of a band.
 
-    The copies of the threads start undefined and are lost in the end, so only
-    then may they stand for the arrays.
+    That is the first one unless told. The copies of the threads start undefined and are lost in the
+    end, so only then may they stand for the arrays.
     """
-    first = member(node, 0)
+    loop = member(node, position)
     here = node.get_domain()
     for each in private:
-        inside = active_dependences(node, each.flow).eq_at_multi_union_pw_aff(first)
+        inside = active_dependences(node, each.flow).eq_at_multi_union_pw_aff(loop)
         touching = each.flow.intersect_domain(here).union(each.flow.intersect_range(here))
         if not touching.is_subset(inside):
             return False

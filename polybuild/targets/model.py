@@ -126,10 +126,10 @@ class LoopDirective:
 
     Where that loop has a single iteration, isl leaves it out, and the directive goes with it.
 
-    The iterations are shared among threads if ``parallel`` (handed out one by one where ``schedule``
-    is ``dynamic``), and run in the lanes of vectors if ``simd``. ``private`` are the arrays
-    of which each iteration has a copy, ``accumulators`` what the iterations add up together, and
-    ``reductions`` the same for variables of the generated code: an operator and its variables.
+    Threads share the iterations of so many loops, this one and those right inside, as ``shared`` says
+    (handed out one by one where ``schedule`` is ``dynamic``). They run in the lanes of vectors if ``simd``.
+    ``private`` are the arrays of which each iteration has a copy, ``accumulators`` what the iterations add up
+    together, and ``reductions`` the same for variables of the generated code: an operator and its variables.
     Without any of these a loop for vectors is ``independent``: no iteration touches what another writes.
     One that is not left to the compiler is written in ``lanes``, where the conditions inside allow it.
     The nodes of the identities ``invariant`` read an element that no iteration writes.
@@ -138,7 +138,7 @@ class LoopDirective:
     """
 
     depth: int
-    parallel: bool = False
+    shared: int = 0
     simd: bool = False
     schedule: str = ""
     independent: bool = False
@@ -149,6 +149,11 @@ class LoopDirective:
     lanes: LaneLoop | None = None
     invariant: frozenset[int] = frozenset()
     width: int = 0
+
+    @property
+    def parallel(self) -> bool:
+        """Whether threads share the iterations."""
+        return self.shared > 0
 
     @property
     def histograms(self) -> tuple[Accumulator, ...]:

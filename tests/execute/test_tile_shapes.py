@@ -14,11 +14,10 @@ KERNELS = {
     "fdtd-2d": ((3, 12, 5), [(1, 1, 1), (2, 3, 1), (1, 7, 4), (29, 23, 10)]),
     "heat-3d": ((2, 9, 6, 8), [(1, 1), (3, 1), (5, 2), (17, 6)]),
 }
-SHAPES = ("diamond", "hexagonal", "hybrid", "split")
+SHAPES = ("diamond", "diamond-2d", "hexagonal", "hybrid", "split")
 # in three dimensions the proof of the other shapes takes seconds: left to the unit tests of their trees
-CASES = [
-    (kernel, shape) for kernel in KERNELS for shape in SHAPES if kernel != "heat-3d" or shape == "diamond"
-]
+LEFT_OUT = {("heat-3d", each) for each in SHAPES[1:]} | {("jacobi-1d", "diamond-2d")}
+CASES = [(kernel, shape) for kernel in KERNELS for shape in SHAPES if (kernel, shape) not in LEFT_OUT]
 
 
 @pytest.mark.fast(kernel=["jacobi-1d"])
@@ -27,6 +26,9 @@ def test_results(kernel, shape, expected, tmp_path):
     sizes, runs = KERNELS[kernel]
     options = Options(tile_shape=shape, tile_sizes=sizes, min_work=0)
     program = build_transformed(kernel, options, GCC, tmp_path)
-    assert program.with_suffix(".c").read_text().count("parallel for") >= (1 if shape == "diamond" else 2)
+    text = program.with_suffix(".c").read_text()
+    assert text.count("parallel for") >= (1 if shape.startswith("diamond") else 2)
+    # where tiles start together along two dimensions, threads share those of both
+    assert ("collapse(2)" in text) is (shape in {"diamond-2d", "split"} and kernel != "jacobi-1d")
     for each in runs:
         assert run(program, tuple(map(str, each)), threads=3) == expected(kernel, each), each

@@ -117,6 +117,8 @@ class DirectivePrinter:
         self, directive: LoopDirective, accumulators: Sequence[OpenAccumulator], mentioned: Collection[str]
     ) -> list[str]:
         clauses = [f"schedule({directive.schedule})"] if directive.schedule else []
+        if directive.shared > 1:
+            clauses.insert(0, f"collapse({directive.shared})")
         if directive.parallel:
             clauses += self._threads(directive, accumulators)
         names = sorted((each.spelling for each in directive.private), key=natural_key)

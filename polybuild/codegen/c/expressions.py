@@ -102,6 +102,11 @@ class ExpressionPrinter:
         self._in_use.helpers.add("polybuild_max")
         return f"polybuild_max({', '.join(texts)})"
 
+    def minimum(self, *texts: str) -> str:
+        """The smallest of the values of ``texts``, which are C."""
+        self._in_use.helpers.add("polybuild_min")
+        return f"polybuild_min({', '.join(texts)})"
+
     def subscripts(self, access: isl.AstExpr) -> list[Operand]:
         """The subscripts of an access expression, outermost first; none for a scalar."""
         return [self.operand(access.op_get_arg(i)) for i in range(1, access.op_get_n_arg())]

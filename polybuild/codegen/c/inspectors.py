@@ -92,7 +92,7 @@ def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bo
     directives: dict[Mark, LoopDirective] = {}
     if parallel and statement.iterators:
         minima, maxima = (tuple(text.extrema[each][end] for each in inspectors) for end in (0, 1))
-        directives[_MARK] = LoopDirective(0, parallel=True, reductions=(("min", minima), ("max", maxima)))
+        directives[_MARK] = LoopDirective(0, shared=1, reductions=(("min", minima), ("max", maxima)))
     own = dataclasses.replace(text.scop, statements=(statement,), schedule=schedule)
     taken = text.taken.union(name for pair in text.extrema.values() for name in pair)
     ast = build_ast(own, schedule)

@@ -40,6 +40,7 @@ from polybuild.codegen.c.layout import (
 from polybuild.codegen.c.locals import LocalVariables
 from polybuild.codegen.c.loop_heads import LoopHeadPrinter, register, restored_head
 from polybuild.codegen.c.loop_origins import UNKNOWN, LoopOrigin
+from polybuild.codegen.c.loop_pairs import PairPrinter, identifier_of, inner_of_pair
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of, statements_in_a_row, users_below
@@ -212,9 +213,7 @@ class LoopPrinter:
 
     def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         identifier = node.for_get_iterator().id_get_id().get_name()
-        annotation = node.get_annotation()
-        called = annotation.get_name() if annotation is not None else ""
-        restored, origin = self._ast.dynamic.get(called), self._ast.loops.get(called, UNKNOWN)
+        restored, origin = self._ast.dynamic.get(_called(node)), self._origin(node)
         if node.for_is_degenerate():
             return self._once(node, origin, indent)
         if restored is not None:
@@ -239,6 +238,11 @@ class LoopPrinter:
             return self._in_parts(node, before, replace(origin, counter=counter), indent)
         if any(each.accumulator.in_order for each in accumulators):
             directive, accumulators = None, []
+        if directive is not None and directive.shared > 1:
+            pair = self._in_pair(node, directive, origin, indent, before)
+            if pair is not None:
+                return pair
+            directive = replace(directive, shared=1)
         own = self._own_type(node)
         with self._in_use.mentioned() as mentioned:
             constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
@@ -254,6 +258,39 @@ class LoopPrinter:
         around = mentioned.intersection(self._names.values())
         heads = [*constants, *self._directives.above(head, directive, accumulators, around)]
         return [*belonging(heads, origin.line), *declared, *body, closing(indent)]
+
+    def _in_pair(
+        self, node: isl.AstNode, directive: LoopDirective, origin: LoopOrigin, indent: str, mark: Mark | None
+    ) -> list[str] | None:
+        """The loop ``node`` and the one right inside, which threads share together; None if they cannot."""
+        inner = inner_of_pair(node, directive.depth)
+        if inner is None or _called(inner) in self._ast.dynamic or self._own_type(inner) is not None:
+            return None
+        private = tuple(each.name for each in directive.private)
+        if self._buffers.scopes.declared_in(node.for_get_body()) or not keeps_private(
+            node, directive.depth + 1, private, self._ast.everything
+        ):
+            return None
+        row, place = identifier_of(node), identifier_of(inner)
+        outer = self._names.get(row), self._names.get(place)
+        with self._in_use.mentioned() as mentioned, self._chosen_before(node, indent) as chosen:
+            self._names[row] = self._counter(origin.counter, row)
+            self._names[place] = self._counter(self._origin(inner).counter, place)
+            counters = self._names[row], self._names[place]
+            printer = PairPrinter(node, inner, counters, self._names, self._expression())
+            pair = printer.heads(self._heads(None), indent)
+            inside = [indent + _INDENT * depth for depth in range(1 + len(pair.heads))]
+            self._outline.enter(counters[0], row, mark)
+            body = self._body(inner, counters[1], mark, None, inside[-1])
+            self._outline.leave()
+            self._names.restore(row, outer[0])
+            self._names.restore(place, outer[1])
+        here, directive = self._locals.taken_out(node, directive, self._directives)
+        declared = [f"{inside[-1]}{each}" for each in here]
+        around = mentioned.intersection(self._names.values())
+        first = self._directives.above(pair.heads[0], directive, mentioned=around)
+        heads = belonging([*chosen, *pair.before, *first, *pair.heads[1:]], origin.line)
+        return [*heads, *declared, *body, *(closing(each) for each in reversed(inside[:-1]))]
 
     @contextmanager
     def _chosen_before(self, node: isl.AstNode, indent: str) -> Iterator[list[str]]:
@@ -308,7 +345,7 @@ class LoopPrinter:
         here, directive = self._locals.taken_out(node, directive, self._directives)
         around = mentioned.intersection(self._names.values())
         threads = replace(directive, simd=False, accumulators=())
-        lanes = replace(directive, parallel=False) if directive.simd else None
+        lanes = replace(directive, shared=0) if directive.simd else None
         shared = loop(f"{indent}{parts.shared_head().head}")
         heads = [f"{indent}{each}" for each in parts.declarations()]
         heads += self._directives.above(shared, threads, mentioned=around)
@@ -349,7 +386,7 @@ class LoopPrinter:
                 shared, threads, mentioned=mentioned.intersection(self._names.values())
             )
             heads += [f"{inner}{each}" for each in (parts.own() if first else parts.from_start())]
-            lanes = replace(directive, parallel=False, simd=True) if first and parts.suit_lanes else None
+            lanes = replace(directive, shared=0, simd=True) if first and parts.suit_lanes else None
             heads += self._directives.above(parts.head(inner), lanes, parts.accumulators)
             lines += belonging(heads, origin.line)
             lines += [*(f"{inner}{_INDENT}{line}" for line in here), *body, closing(inner)]
@@ -541,6 +578,10 @@ class LoopPrinter:
         """Prints the bounds of a dynamic loop around the instance of the name ``inside``."""
         return self._instances.printer(self._ast.instances[inside], counters)
 
+    def _origin(self, node: isl.AstNode) -> LoopOrigin:
+        """Which loop of the user the loop ``node`` is."""
+        return self._ast.loops.get(_called(node), UNKNOWN)
+
     def _counter(self, hint: str, identifier: str) -> str:
         """A name for a counter: the user's where the loop steps through that counter's values, else isl's."""
         return self._names.fresh(hint or identifier)
@@ -603,3 +644,9 @@ class LoopPrinter:
 
     def _expression(self) -> ExpressionPrinter:
         return ExpressionPrinter(self._names.text, self._in_use, self._names.chosen)
+
+
+def _called(node: isl.AstNode) -> str:
+    """The name by which the loop ``node`` was remembered when it was built; empty if it was not."""
+    annotation = node.get_annotation()
+    return str(annotation.get_name()) if annotation is not None else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,10 @@ def wavefronts(explained: Explained) -> str:
     prediction, details = explained.report.prediction, explained.details
     if prediction is None or details is None:
         return ""
-    count = partial(tiles_per_wavefront, details.schedule, prediction.parameters)
+    loops = {(each.mark, each.dimension) for each in details.text.outline if each.mark is not None}
+    shared = Counter(mark for mark, _ in loops)
+    pairs = {mark for mark, count in shared.items() if count > 1}
+    count = partial(tiles_per_wavefront, details.schedule, prediction.parameters, pairs)
     tiles = found_within(PREDICTION_OPERATIONS, count)
     if not tiles:
         return ""

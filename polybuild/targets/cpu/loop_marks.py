@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -33,20 +34,27 @@ class LoopMarker:
         self.simd_loops = 0
         self.accumulators = Accumulators(scop, dependences)
 
-    def parallel(self, node: isl.ScheduleNode, schedule: str = "") -> isl.ScheduleNode:
-        """Mark the first member of a band as the loop of the threads; returns the mark."""
+    def parallel(self, node: isl.ScheduleNode, schedule: str = "", *, together: int = 1) -> isl.ScheduleNode:
+        """Mark the first member of a band as the loop of the threads; returns the mark.
+
+        So many members, which are coincident, are shared ``together`` if their iterations keep their values.
+        """
         private = privatised(node, self._dependences.private)
         if not keeps_values(node, private):
             return insert_mark(node, Mark(MarkKind.SERIAL))
         histograms = self.accumulators.histograms(node)
         node, accumulators = self.accumulators.above(node)
+        of_members = (privatised(node, self._dependences.private, each) for each in range(together))
+        every = tuple(itertools.chain.from_iterable(of_members))
+        if accumulators or histograms or not all(keeps_values(node, every, each) for each in range(together)):
+            together, every = 1, private
         mark = Mark(MarkKind.PARALLEL, self.parallel_loops)
         self.parallel_loops += 1
         self.directives[mark] = LoopDirective(
             node.get_schedule_depth(),
-            parallel=True,
+            shared=together,
             schedule=schedule,
-            private=_with((), private),
+            private=_with((), every),
             accumulators=(*accumulators, *histograms),
         )
         return insert_mark(node, mark)

@@ -82,6 +82,11 @@ class CpuMapping:
         """Whether loops accumulate in variables, or threads in elements of their own."""
         return bool(self.accumulators) or any(each.histograms for each in self.directives.values())
 
+    @property
+    def has_strips_over_time(self) -> bool:
+        """Whether tiles over time are cut into strips that run one after the other."""
+        return any(is_mark(each, MarkKind.TILE_STRIPS) for each in descendants(self.schedule.get_root()))
+
     def vector_loops(self) -> list[isl.ScheduleNode]:
         """The bands of the loops for the vector unit."""
         return self._loops({mark for mark, each in self.directives.items() if each.simd})
@@ -357,7 +362,8 @@ class _CpuMapper:
         for index in range(node.n_children()):
             node = self._phases(node.child(index), threads=threads).parent()
         if threads and is_mark(node, MarkKind.PARALLEL_TILES):
-            return self.marker.parallel(node.child(0)).parent()
+            tiles = node.child(0)
+            return self.marker.parallel(tiles, together=min(2, tiles.band_n_member())).parent()
         if is_mark(node, MarkKind.TILE_POINTS):
             return self.map(node.child(0), _Around(in_parallel=True, tiled=True)).parent()
         return node

@@ -19,6 +19,7 @@ from polybuild.effort import CANDIDATE_OPERATIONS, CERTAIN_GAIN, CERTAIN_ORDER
 from polybuild.poly.budget import found_within
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compare import cost_of_mapping
+from polybuild.targets.cpu.cost.function import LoopCost
 from polybuild.targets.cpu.cost.parameters import larger_sizes, usual_sizes
 from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
@@ -33,6 +34,12 @@ class MappedOrder:
     order: Order
     context: CompileContext
     mapping: CpuMapping
+
+    @property
+    def cuts_rows(self) -> bool:
+        """Whether tiles start together along the rows of a plane, too, which makes these short."""
+        plane = any(len(each) == 3 for each in self.mapping.tile_sizes)
+        return plane and self.context.options.tile_shape == "diamond-2d"
 
 
 def choose_schedule(scop: Scop, dependences: Dependences, context: CompileContext) -> isl.Schedule:
@@ -54,7 +61,7 @@ def search(
     if wanted and not compared:
         best = trials.best([best])
     if wanted and trials.compares:
-        best = trials.best(trials.tried(wanted))
+        best = trials.best(trials.tried([*wanted, *trials.with_more_tiles(best)]))
     return replace(best, mapping=replace(best.mapping, rejected=trials.rejected(best)))
 
 
@@ -69,10 +76,12 @@ class _Priced:
     def is_faster(self, other: _Priced) -> bool:
         """Whether it is certainly faster than ``other``, in the mean of one thread and all, and all sizes.
 
-        What register tiles gain over loops are loads and stores of a core, which no prefetcher changes.
+        What register tiles gain over loops are loads and stores of a core, which no prefetcher changes. The
+        model does not know what the many ends of short rows take.
         """
         mapped, rival = self.candidate, other.candidate
-        known = mapped.order is rival.order or (mapped.mapping.registers and not rival.mapping.registers)
+        same = mapped.order is rival.order and mapped.cuts_rows == rival.cuts_rows
+        known = same or (mapped.mapping.registers and not rival.mapping.registers)
         certain = CERTAIN_GAIN if known else CERTAIN_ORDER
         gains = [(old or 1.0) / (new or 1.0) for old, new in zip(other.times, self.times, strict=True)]
         return math.prod(gains) > certain ** len(gains)
@@ -137,6 +146,21 @@ class _Trials:
         return any(
             new.cost.all_threads.at(each).total > old.cost.all_threads.at(each).total for each in sizes
         )
+
+    def with_more_tiles(self, best: MappedOrder) -> Iterator[tuple[Order, CompileContext, str]]:
+        """``best``, if it has tiles over time in strips, in such as start together along two dimensions.
+
+        That is where processors are more than the tiles that start together along one.
+        """
+        options, processors = best.context.options, self._context.machine.threads.processors
+        found = (each.cost.all_threads for each in self._priced if each.candidate is best)
+        costs = [each for each in found if isinstance(each, LoopCost)]
+        if options.wants_order or not best.mapping.has_strips_over_time:
+            return
+        tiles = [each.shared_at(sizes) for each in costs for sizes in self._sizes]
+        if any(0 < each < processors for each in tiles):
+            context = best.context.with_options(replace(options, tile_shape="diamond-2d"))
+            yield best.order, context, f"{best.order.name}, diamonds along two dimensions"
 
     def rejected(self, chosen: MappedOrder) -> tuple[CandidateCost, ...]:
         """What all candidates but the ``chosen`` one cost."""

@@ -11,7 +11,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.c.types import FloatingType
 from polybuild.context import CompileContext
 from polybuild.effort import FOLDED_LINE_HEIGHT, LINE_HEIGHTS, STENCIL_STEPS, TILE_HEIGHTS
-from polybuild.machine.model import DOUBLE
+from polybuild.machine.model import DOUBLE, Machine
 from polybuild.poly.relations import span
 from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import children, is_band
@@ -22,9 +22,10 @@ from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.interleave import interleave
 from polybuild.transform.step_blocks import in_step_blocks
+from polybuild.transform.tiling.diamond import Hyperplane
 from polybuild.transform.tiling.halves import is_loop
 from polybuild.transform.tiling.phases import each_once, insert_phases
-from polybuild.transform.tiling.shapes import phases_of
+from polybuild.transform.tiling.shapes import diamond_size, phases_of, planes_of
 from polybuild.transform.tiling.stencil import Stencil, find_stencil
 from polybuild.values import dataclass
 
@@ -112,7 +113,11 @@ def tile_stencil(
     if stencil is None or not stencil.cones[0].closed or not stencil.cones[0].spread:
         return None
     shape = _shape(stencil) if context.options.tile_shape == "auto" else context.options.tile_shape
-    sizes = _sizes(stencil, accesses, context)
+    try:
+        planes = planes_of(stencil, shape, active)
+    except ValueError:
+        return None
+    sizes = _sizes(stencil, planes, accesses, context)
     node = interleave(node, stencil, active, together)
     if stencil.folded:  # one loop for both halves of a tile, and for rows of all statements
         node = each_once(node)
@@ -194,8 +199,10 @@ def _meets_data_again(node: isl.ScheduleNode, accesses: Sequence[Reference]) -> 
     return not all(any(row[0] for row in each.matrix) for each in writes)
 
 
-def _sizes(stencil: Stencil, accesses: Sequence[Reference], context: CompileContext) -> tuple[int, ...]:
-    """Iterations of the loop over time, then of those over space, that a tile covers.
+def _sizes(
+    stencil: Stencil, planes: Sequence[Hyperplane], accesses: Sequence[Reference], context: CompileContext
+) -> tuple[int, ...]:
+    """Iterations of the loop over time, then of those over space, that a tile covers, between ``planes``.
 
     Those that are given; or the highest tile whose data fit in the cache that suits the shape of the
     grid. Lines are for the first level. Tiles of planes fill the second. In space even low ones
@@ -207,6 +214,8 @@ def _sizes(stencil: Stencil, accesses: Sequence[Reference], context: CompileCont
         return given + (given[-1],) * (depth - len(given))
     cache = {2: machine.l1.bytes, 3: machine.l2.bytes}.get(depth, machine.tiles.spill * machine.l2.bytes)
     grids = _grids(accesses)
+    if len(planes) > 2:
+        return _diamond_sizes(stencil, planes, sum(grids.values()), cache, machine)
     # rows are as long as prefetchers follow, which takes more small elements; in space they are left whole
     narrowest = min(grids.values())
     row = machine.memory.page // (narrowest if 2 * narrowest < DOUBLE else DOUBLE)
@@ -228,6 +237,27 @@ def _sizes(stencil: Stencil, accesses: Sequence[Reference], context: CompileCont
         rows = {2: [], 3: [row]}.get(depth, [whole_row])
         sizes = (steps, spread, *strips, *rows)
         if copies * sum(grids.values()) * math.prod(touched) <= cache:
+            break
+    return sizes
+
+
+def _diamond_sizes(
+    stencil: Stencil, planes: Sequence[Hyperplane], elements: int, cache: float, machine: Machine
+) -> tuple[int, ...]:
+    """The same for diamonds along two dimensions, a point of which has so many bytes of ``elements``.
+
+    Further dimensions are in strips, of which those of rows are left whole.
+    """
+    further, line = len(stencil.space) - 2, 2 * machine.memory.line // DOUBLE
+    sizes: tuple[int, ...] = ()
+    for steps in TILE_HEIGHTS:
+        side = math.ceil(diamond_size(planes, steps * stencil.steps) / stencil.scale)
+        strips = [max(line, side)] * (further - 1)
+        touched = [side, side, *(each + side for each in strips)]
+        if further:
+            touched.append(machine.memory.page // DOUBLE + side)
+        sizes = (steps, side, side, *strips, *[machine.memory.page] * bool(further))
+        if elements * math.prod(touched) <= cache:
             break
     return sizes
 

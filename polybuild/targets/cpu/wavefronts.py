@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import islpy as isl
 
 from polybuild.effort import COUNTED_TILES
-from polybuild.poly.marks import MarkKind
-from polybuild.poly.trees import children, is_mark, member, node_kind
+from polybuild.poly.integers import integer_of
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import children, mark_of, member, node_kind
 
 _params, _set = isl.dim_type.param, isl.dim_type.set
 
 
-def tiles_per_wavefront(schedule: isl.Schedule, sizes: Mapping[str, int]) -> list[int]:
+def tiles_per_wavefront(
+    schedule: isl.Schedule, sizes: Mapping[str, int], pairs: Collection[Mark] = ()
+) -> list[int]:
     """The number of tiles in each wavefront, in the order in which they run; parameters are ``sizes``.
 
-    Tiles that run at once are those of one parallel loop, for one time stamp of the loops around it; a
-    parallel loop that has none around it is no wavefront. None of a loop with too many wavefronts, or
-    with too many tiles that have gaps between them.
+    Tiles that run at once are those of one parallel loop, for one time stamp of the loops around it; below
+    the marks ``pairs`` those of the loop inside, too. A parallel loop without others around is no wavefront.
+    None of a loop with too many wavefronts, or with too many tiles that have gaps between them.
     """
     counts: Counter[tuple[int, ...]] = Counter()
-    _collect(schedule.get_root(), sizes, (), counts)
+    _collect(schedule.get_root(), (sizes, pairs), (), counts)
     return [counts[stamp] for stamp in sorted(counts)]
 
 
@@ -33,23 +36,29 @@ def busy_part(tiles: list[int], cores: int) -> float:
 
 
 def _collect(
-    node: isl.ScheduleNode, sizes: Mapping[str, int], phase: tuple[int, ...], counts: Counter[tuple[int, ...]]
+    node: isl.ScheduleNode,
+    asked: tuple[Mapping[str, int], Collection[Mark]],
+    phase: tuple[int, ...],
+    counts: Counter[tuple[int, ...]],
 ) -> None:
-    if is_mark(node, MarkKind.PARALLEL):
+    mark = mark_of(node)
+    if mark is not None and mark.kind is MarkKind.PARALLEL:
         if node.get_schedule_depth():
-            counts.update(_tiles(node.child(0), sizes, phase))
+            sizes, pairs = asked
+            counts.update(_tiles(node.child(0), sizes, phase, 1 + (mark in pairs)))
         return
     sequence = node_kind(node) == isl.schedule_node_type.sequence
     for index, each in enumerate(children(node)):
-        _collect(each, sizes, (*phase, index) if sequence else phase, counts)
+        _collect(each, asked, (*phase, index) if sequence else phase, counts)
 
 
 def _tiles(
-    band: isl.ScheduleNode, sizes: Mapping[str, int], phase: tuple[int, ...]
+    band: isl.ScheduleNode, sizes: Mapping[str, int], phase: tuple[int, ...], shared: int
 ) -> Counter[tuple[int, ...]]:
-    """How many iterations the parallel loop ``band`` has for each time stamp of the loops around it."""
-    loop = isl.UnionMap.from_multi_union_pw_aff(member(band, 0))
-    stamps = band.get_prefix_schedule_union_map().flat_range_product(loop)
+    """How many iterations the first ``shared`` loops of ``band`` have for each time stamp of those around."""
+    stamps = band.get_prefix_schedule_union_map()
+    for each in range(shared):
+        stamps = stamps.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(band, each)))
     tiles = isl.Set.from_union_set(stamps.intersect_domain(band.get_domain()).range())
     for dim in range(tiles.dim(_params)):
         tiles = tiles.fix_val(_params, dim, isl.Val(sizes[str(tiles.get_dim_name(_params, dim))]))
@@ -57,8 +66,8 @@ def _tiles(
     found: Counter[tuple[int, ...]] = Counter()
     if tiles.is_empty():
         return found
-    around = tiles.dim(_set) - 1
-    times = tiles.project_out(_set, around, 1)
+    around = tiles.dim(_set) - shared
+    times = tiles.project_out(_set, around, shared)
     if _box(times) > COUNTED_TILES:
         return found
     points: list[isl.Point] = []
@@ -76,7 +85,9 @@ def _tiles(
 
 
 def _count(values: isl.Set) -> int | None:
-    """How many numbers ``values`` are; None if there are too many, with gaps between them."""
+    """How many numbers, or pairs, ``values`` are; None if too many; of numbers: with gaps between them."""
+    if values.dim(_set) > 1:
+        return integer_of(values.count_val()) if _box(values) <= COUNTED_TILES else None
     first, last = values.dim_min_val(0), values.dim_max_val(0)
     if not (first.is_int() and last.is_int()):
         return None

@@ -77,6 +77,8 @@ def find_time_tiles(
         # the conditions of such tiles are so intricate that isl may work on them for minutes
         raise ValueError("tiles over time would run askew in space")
     shape = _AUTOMATIC if options.tile_shape == "auto" else options.tile_shape
+    if shape == "diamond-2d":
+        raise ValueError("tiles over time that start together along two dimensions are for processors")
     depth = 1 + len(stencil.space)
     given = options.tile_sizes[:depth] or limits.shapes.time_tiles[depth - 2]
     sizes = given + (given[-1],) * (depth - len(given))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import islpy as isl
 
-from polybuild.transform.tiling.diamond import determinant, diamond_phase, diamond_planes
+from polybuild.transform.tiling.diamond import Hyperplane, determinant, diamond_phase, diamond_planes
 from polybuild.transform.tiling.hexagonal import hexagonal_phases
 from polybuild.transform.tiling.hybrid import Hexagons, hybrid_phases, minimum_width
 from polybuild.transform.tiling.phases import Phase
@@ -17,7 +17,7 @@ from polybuild.transform.tiling.stencil import Stencil
 
 
 def phases_of(stencil: Stencil, shape: str, sizes: Sequence[int], dependences: isl.UnionMap) -> list[Phase]:
-    """The phases of tiles of a ``shape``: ``diamond``, ``hexagonal``, ``hybrid`` or ``split``.
+    """The phases of tiles of a ``shape`` of ``--tile-shape``, but for ``auto`` and ``rectangular``.
 
     ``sizes`` are iterations of the loops over time and over each dimension of space, of which tiles have
     about so many; ``dependences`` are those of the stencil. Raises ValueError if it has no such tiles.
@@ -33,16 +33,28 @@ def phases_of(stencil: Stencil, shape: str, sizes: Sequence[int], dependences: i
         spare = widths[0] - Hexagons(cone, half, minimum_width(cone, half)).period
         width = minimum_width(cone, half) + max(0, spare // 2)
         return hybrid_phases(stencil, half, width, widths[1:])
-    planes = diamond_planes(stencil, 1, dependences)
-    size = _diamond_size(stencil, planes, height)
-    if shape == "diamond":
-        return [diamond_phase(stencil, planes, size, widths[1:])]
+    planes = planes_of(stencil, shape, dependences)
+    size = diamond_size(planes, height)
+    if shape in {"diamond", "diamond-2d"}:
+        return [diamond_phase(stencil, planes, size, widths[len(planes) - 1 :])]
     stretch = max(0, widths[0] - cone.spread * height // 2)
     return hexagonal_phases(stencil, planes, size, math.ceil(stretch / 2), widths[1:])
 
 
-def _diamond_size(stencil: Stencil, planes: Sequence[tuple[int, ...]], height: int) -> int:
+def planes_of(stencil: Stencil, shape: str, dependences: isl.UnionMap) -> tuple[Hyperplane, ...]:
+    """The hyperplanes that bound the diamonds of a ``shape``; none of those made from the cone alone.
+
+    Raises ValueError if the ``dependences`` leave none.
+    """
+    if shape in {"split", "hybrid"}:
+        return ()
+    return diamond_planes(stencil, min(2, len(stencil.space)) if shape == "diamond-2d" else 1, dependences)
+
+
+def diamond_size(planes: Sequence[Hyperplane], height: int) -> int:
     """The size, a multiple of the determinant, of diamonds of about ``height``."""
     unit = determinant(planes)
-    wanted = Fraction(height) * stencil.cones[0].spread / len(planes)
+    # the sum of all planes is a multiple of time, which grows by the size of each of them within a tile
+    speed = sum(Fraction(each[0], max(map(abs, each[1:]))) for each in planes)
+    wanted = height * speed / len(planes)
     return unit * max(1, round(wanted / unit))

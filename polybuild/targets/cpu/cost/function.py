@@ -143,6 +143,20 @@ class LoopCost:
         running = self.loops.at(values)
         return sum((self._segment(each, running.traffic) for each in running.segments), Cost())
 
+    def shared_at(self, values: Mapping[str, int]) -> float:
+        """How many iterations threads share at once, at most, where parameters have ``values``; 0 if none."""
+        running = self.loops.at(values)
+        extents = running.traffic.extents
+        return max(
+            (
+                math.prod(extents[id(leaf)].trips[each.dim] for each in around if each.threads)
+                for nest in running.segments
+                for leaf, around in leaves(nest)
+                if any(each.threads for each in around)
+            ),
+            default=0.0,
+        )
+
     def _segment(self, nest: Nest, traffic: Traffic) -> Cost:
         """The cost of loops that come one after the other with all that is in them."""
         cost, alone, shared, starts = Cost(), 0.0, 0.0, 0.0
@@ -186,13 +200,14 @@ class LoopCost:
 
     def _speedup(self, around: tuple[NestLoop, ...], trips: tuple[float, ...]) -> float:
         """How much faster than one the threads run what is in the loops ``around``."""
-        shared = next((each for each in around if each.threads), None)
-        if shared is None or not self.parallel:
+        shared = [trips[each.dim] for each in around if each.threads]
+        if not shared or not self.parallel:
             return 1.0
         threads = self.machine.threads
         siblings = threads.sibling_gain if threads.processors > threads.cores else 1.0
-        rounds = math.ceil(trips[shared.dim] / threads.processors) or 1
-        balanced = trips[shared.dim] / rounds / threads.processors
+        tiles = math.prod(shared)
+        rounds = math.ceil(tiles / threads.processors) or 1
+        balanced = tiles / rounds / threads.processors
         return max(1.0, threads.cores * siblings * balanced)
 
 

@@ -166,7 +166,7 @@ class NestBuilder:
             body = NestLoop(
                 place.depth + position,
                 body,
-                threads=head and directive is not None and directive.parallel,
+                threads=directive is not None and position < directive.shared,
                 unrolled=unrolled or _is_unrolled(node, position),
                 simd=(simd or checked) and (last if mark is None else head),
                 checked=checked,

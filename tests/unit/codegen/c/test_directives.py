@@ -44,12 +44,12 @@ def test_threads_share_pointers_that_no_write_can_change(tmp_path):
     ("directive", "words"),
     [
         (
-            LoopDirective(0, parallel=True, limits=ThreadLimits(minimum=9)),
+            LoopDirective(0, shared=1, limits=ThreadLimits(minimum=9)),
             "parallel for num_threads(polybuild_team_for(n, 4))",
         ),
         # what is combined in any order without a difference may run on any number of threads
         (
-            LoopDirective(0, parallel=True, reductions=LEAST, limits=ThreadLimits(minimum=9)),
+            LoopDirective(0, shared=1, reductions=LEAST, limits=ThreadLimits(minimum=9)),
             "parallel for num_threads(polybuild_team_for(n, 4)) reduction(min : s)",
         ),
     ],

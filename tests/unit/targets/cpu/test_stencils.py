@@ -13,6 +13,7 @@ from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, is_mark, member
 from polybuild.schedule.legality import check_schedule
+from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.mapping import map_to_cpu
 from polybuild.targets.cpu.schedule_choice import orders
 from polybuild.targets.cpu.stencils import order_of_stencil
@@ -97,7 +98,7 @@ def test_given_sizes_are_taken_and_the_last_repeated(model):
     assert sizes(found, tile_sizes=(6, 30)) == ((6, 30, 30),)
 
 
-@pytest.mark.parametrize("shape", ["diamond", "hexagonal", "split", "hybrid"])
+@pytest.mark.parametrize("shape", ["diamond", "diamond-2d", "hexagonal", "split", "hybrid"])
 @pytest.mark.parametrize("given", [(1,), (3, 5, 2)])
 def test_any_sizes_give_legal_tiles(shape, given, model):
     assert sizes(model(HEAT, PLANE), tile_shape=shape, tile_sizes=given)
@@ -156,6 +157,52 @@ def test_rows_of_tiles_run_in_the_vectors_that_are_fastest(model, element, bytes
     mapping = map_to_cpu(read.scop, read.dependences, read.scop.schedule, context)
     assert mapping.simd_loops
     assert {each.width for each in mapping.directives.values() if each.simd} == {width}
+
+
+WITH_VARIABLE = """
+  for (int t = 0; t < steps; t++) {
+    double s;
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++) {
+        s = A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1];
+        B[i][j] = s / (1 + s * s);
+      }
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++) A[i][j] = B[i][j];
+  }"""
+
+
+def shared(found, processors, **options):
+    """How many loops over tiles the threads of so many processors share, and the sizes of the tiles."""
+    context = context_of(**options)
+    figures = {"threads.processors": processors, "threads.cores": processors}
+    context = replace(context, machine=context.machine.with_figures(figures, Origin.FILE))
+    mapping = choose_mapping(found.scop, found.dependences, context)
+    check_schedule(mapping.schedule, found.dependences, found.scop.domain)
+    return [each.shared for each in mapping.directives.values() if each.parallel], mapping.tile_sizes
+
+
+def test_tiles_start_together_along_two_dimensions_where_processors_are_many(model):
+    """A thousand rows are 20 to 50 diamonds, and some hundred along both dimensions."""
+    found = model(HEAT, PLANE)
+    (few, along_one), (many, along_both) = shared(found, 4), shared(found, 192)
+    assert (few, many) == ([1], [2])
+    assert along_one[0][1] < along_one[0][2]
+    assert along_both[0][1] == along_both[0][2]
+
+
+def test_threads_that_share_two_loops_have_variables_of_their_own_in_each_iteration(model):
+    found = model(WITH_VARIABLE, PLANE)
+    mapping = map_to_cpu(
+        found.scop,
+        found.dependences,
+        found.scop.schedule,
+        context_of(tile_shape="diamond-2d", tile_sizes=(4, 8)),
+    )
+    check_schedule(mapping.schedule, found.dependences, found.scop.domain)
+    (directive,) = (each for each in mapping.directives.values() if each.parallel)
+    assert directive.shared == 2
+    assert "s" in {each.name for each in directive.private}
 
 
 SET = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { A[i][j] = i * j % 7; B[i][j] = 0; }"

@@ -97,6 +97,17 @@ def test_planes_whose_steps_run_at_the_pace_of_memory(planned):
     ]
 
 
+def test_tiles_along_two_dimensions_are_left_to_processors(planned):
+    found = planned(JACOBI, MATRICES, tile_shape="diamond-2d")
+    assert not any(kernel.in_steps for kernel in found.plan.kernels)
+    assert remarks_of(found) == [
+        (
+            "on the device each step has kernels of its own: "
+            "tiles over time that start together along two dimensions are for processors"
+        )
+    ]
+
+
 def test_too_few_steps(planned):
     found = planned(LINE.replace("t < steps", "t < 3"), VECTORS)
     assert not any(kernel.in_steps for kernel in found.plan.kernels)
