@@ -30,7 +30,8 @@ class CompilerRules:
     computed in another order, and whether a product and a sum may become one operation.
     ``strict_aliasing`` says that it relies on C's rules of effective types, ``vector_bytes`` how large the
     vectors are that it prefers. It compares at most ``compared_pairs`` of accesses that may overlap before a
-    loop in vectors: a loop that needs more runs without.
+    loop in vectors: a loop that needs more runs without. With ``outer_lanes`` it computes loops in vectors
+    that have one loop inside.
     """
 
     optimises: bool = True
@@ -39,6 +40,7 @@ class CompilerRules:
     strict_aliasing: bool = True
     vector_bytes: int = 32
     compared_pairs: int = 10
+    outer_lanes: bool = True
 
 
 @dataclass(frozen=True, slots=True)

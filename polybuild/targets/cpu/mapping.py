@@ -12,10 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import islpy as isl
-from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.c.syntax_tree import contains
 from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import sets_of, tuple_name
@@ -24,7 +22,7 @@ from polybuild.schedule.legality import active_dependences, is_legal_below
 from polybuild.scop.model import Scop
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.cpu.carried import is_chain, is_slow
-from polybuild.targets.cpu.cost.compilers_lanes import statements_of
+from polybuild.targets.cpu.cost.compilers_lanes import CompilersLanes, nowhere, statements_of
 from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.estimate import LaunchModel
 from polybuild.targets.cpu.lane_loops import find_lane_loop, has_roots
@@ -281,10 +279,10 @@ class _CpuMapper:
     def _last_in_lanes(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """The same of a band of several loops: that along which most elements are side by side, put last.
 
-        The first one stays where threads share it. Compilers take such a band to lanes by themselves where
-        its statements have no conditions: they unroll what is inside.
+        The first one stays where threads share it. A compiler may take such a band to lanes by itself.
         """
-        if not any(contains(each.body, c_ast.If) for each in statements_of(node, self._scop)):
+        machine, compiler = self._context.machine, self._context.compiler
+        if CompilersLanes(self._scop, self._dependences, machine, nowhere, compiler).takes_around(node):
             return node
         first = int(is_mark(node.parent(), MarkKind.PARALLEL))
         free = [each for each in coincident_members(node) if each >= first]

@@ -49,8 +49,7 @@ def cost_of_mapping(
 ) -> CandidateCost:
     """The cost of ``mapping``, which respects ``dependences``; ``aliases`` as in ``cost_of_versions``."""
     machine = context.machine
-    pairs = context.compiler.compared_pairs
-    builder = NestBuilder(scop, dependences, machine, mapping.directives, aliases, pairs)
+    builder = NestBuilder(scop, dependences, machine, mapping.directives, aliases, context.compiler)
     buffered = frozenset(each.array.name for each in mapping.buffers)
     loops = Loops.of(scop, builder.nest(as_unrolled(scop, mapping)), buffered, fused=context.fused)
     width = context.compiled_vector_bytes
@@ -72,7 +71,7 @@ def cost_of_original(
 ) -> LoopCost:
     """The cost of the original loops, of which only the ``exact`` dependences are known, and ``aliases``."""
     order, respected = as_compiled(scop, exact, reductions, context)
-    machine, pairs = context.machine, context.compiler.compared_pairs
-    nest = NestBuilder(scop, respected, machine, aliases=aliases, compared_pairs=pairs).nest(order)
+    machine = context.machine
+    nest = NestBuilder(scop, respected, machine, aliases=aliases, compiler=context.compiler).nest(order)
     loops = Loops.of(scop, nest, frozenset(), fused=context.fused, as_written=True)
     return LoopCost(loops, machine, context.compiled_vector_bytes, parallel=False)

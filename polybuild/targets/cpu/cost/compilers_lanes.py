@@ -8,14 +8,19 @@ from dataclasses import replace
 from itertools import combinations
 
 import islpy as isl
+from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.c.syntax_tree import contains
+from polybuild.context import CompilerRules
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, tuple_name, union_of
+from polybuild.poly.trees import is_band
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.vectorise import find_vector_loop, has_loops
+from polybuild.transform.full_unrolling import outside_unrolled
 from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -32,23 +37,45 @@ def nowhere(_first: Array, _second: Array) -> bool:
 class CompilersLanes:
     """A compiler that respects ``dependences`` in ``scop``, and knows as much of ``aliases`` as these tell.
 
-    It compares no more than ``compared_pairs`` of accesses that may be to the same memory.
+    The rules of ``compiler`` say what it does by itself.
     """
 
     scop: Scop
     dependences: Dependences
     machine: Machine
     aliases: Aliases
-    compared_pairs: int
+    compiler: CompilerRules
 
     def takes(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of an innermost band in lanes: it keeps the order."""
         accesses = references(self.scop, node)
-        if self._overlapping_pairs(accesses) > self.compared_pairs:
+        if self._overlapping_pairs(accesses) > self.compiler.compared_pairs:
             return False
         return self._runs_in_lanes(node, accesses, self.dependences) or (
             not carried_by_last(node, self.dependences.carried).is_empty()
             and self._runs_in_lanes(node, accesses, self._left_to_lanes(node))
+        )
+
+    def takes_around(self, node: isl.ScheduleNode) -> bool:
+        """Whether a compiler computes the last loop of a band in lanes that has loops inside.
+
+        That is one loop which surely runs, as often in each lane, and is not in lanes itself; what it has
+        inside is unrolled. It needs ``outer_lanes``. Conditions are branches there.
+        """
+        inside = [each for each in outside_unrolled(node.child(0)) if is_band(each)]
+        if not self.compiler.outer_lanes or len(inside) != 1 or inside[0].band_n_member() != 1:
+            return False
+        if not _has_constant_trips(inside[0]) or any(
+            contains(each.body, kind)
+            for each in statements_of(node, self.scop)
+            for kind in (c_ast.If, c_ast.TernaryOp)
+        ):
+            return False
+        accesses = references(self.scop, node)
+        return (
+            self._overlapping_pairs(accesses) == 0
+            and not self.takes(inside[0])
+            and self._runs_in_lanes(node, accesses, self.dependences)
         )
 
     def _overlapping_pairs(self, accesses: Sequence[Reference]) -> int:
@@ -111,6 +138,17 @@ class CompilersLanes:
         around = places.dim(isl.dim_type.set) - 1
         by_others = isl.Map.from_range(places).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
         return bool(by_others.is_single_valued())
+
+
+def _has_constant_trips(loop: isl.ScheduleNode) -> bool:
+    """Whether ``loop``, of one member, has the same number of iterations in all of those around it."""
+    band = isl.UnionMap.from_multi_union_pw_aff(loop.band_get_partial_schedule())
+    stamps = loop.get_prefix_schedule_union_map().flat_range_product(band)
+    places = isl.Set.from_union_set(stamps.intersect_domain(loop.get_domain()).range())
+    around = places.dim(isl.dim_type.set) - 1
+    values = isl.Map.from_range(places).move_dims(_in, 0, _out, 0, around)
+    trips = values.dim_max(0).sub(values.dim_min(0))
+    return bool(trips.is_cst()) and trips.n_piece() == 1
 
 
 def statements_of(node: isl.ScheduleNode, scop: Scop) -> list[Statement]:

@@ -39,24 +39,26 @@ def cost_on_core(body: Body, extents: Extents, machine: Machine, compiled_bytes:
     width = max(1, body.operations.width)
     found, lanes = scalar, 1
     written = next((each for each in body.around if each.lanes), None)
+    compiled = next((each for each in body.around if each.simd and not each.unrolled), None)
     if written is not None:
         lanes = max(1, machine.vector.bytes // width) if written.registers else written.lanes
         found = _mixed(_in_lanes(body, written, lanes, trips, machine), scalar, trips[written.dim], lanes)
-    elif inner is not None and inner.simd:
-        lanes = max(1, compiled_bytes // width)
-        vector = _in_lanes(body, inner, lanes, trips, machine)
-        mixed = _mixed(vector, scalar, trips[inner.dim], lanes)
+    elif compiled is not None:
+        wide = max(1, compiled_bytes // width)
+        vector = _in_lanes(body, compiled, wide, trips, machine)
+        mixed = _mixed(vector, scalar, trips[compiled.dim], wide)
         unit = machine.arithmetic
-        setup = unit.vector_loop * unit.operation / max(1.0, trips[inner.dim]) / copies
-        mixed = (mixed[0] + setup, mixed[1])
+        runs = math.prod(max(1.0, trips[each.dim]) for each in (compiled, *_inside(body, compiled)))
+        mixed = (mixed[0] + unit.vector_loop * unit.operation / runs, mixed[1])
         calls = body.operations.calls or body.operations.roots
         if not calls and sum(mixed) < sum(scalar):
-            part = _without_one(extents, inner) if inner.checked else 1.0
+            lanes = wide
+            part = _without_one(extents, compiled) if compiled.checked else 1.0
             found = (mixed[0] * part + scalar[0] * (1 - part), mixed[1] * part + scalar[1] * (1 - part))
     return Cost(
         arithmetic=count * found[0],
         accesses=count * found[1],
-        waiting=_waiting(body, trips, count, sum(scalar), machine) / (lanes if written is not None else 1),
+        waiting=_waiting(body, trips, count, sum(scalar), machine) / lanes,
     )
 
 
@@ -104,14 +106,15 @@ def _in_lanes(
     # what is narrower than a double takes as many times less
     time += (counts.divisions * vector.divide + counts.roots * vector.root) * counts.width / DOUBLE
     inner = next((each for each in reversed(body.around) if not each.unrolled and each is not loop), None)
-    kept = inner if loop.registers else None
+    kept = inner if loop.registers or (loop.simd and inner in _inside(body, loop)) else None
     accesses = 0.0
     for each in _distinct(body, kept):
         stride = each.stride(loop.dim)
         if loop.registers or stride is Stride.UNIT:
             accesses += _share(each, body, trips) * unit.access / lanes
         elif stride is Stride.NONE:
-            accesses += 0.0 if loop.simd else unit.access / lanes
+            moves = inner in _inside(body, loop) and each.stride(inner.dim) is not Stride.NONE
+            accesses += unit.access / lanes if moves or not loop.simd else 0.0
         elif id(each.access.node) in loop.packed:
             accesses += unit.access / lanes + unit.access / _reuse(each, body, loop, trips)
         else:
@@ -121,8 +124,13 @@ def _in_lanes(
 
 def _reuse(reference: Reference, body: Body, loop: NestLoop, trips: Sequence[float]) -> float:
     """How often the loops inside of ``loop`` read each element."""
-    inside = body.around[body.around.index(loop) + 1 :]
+    inside = _inside(body, loop)
     return math.prod(trips[each.dim] for each in inside if reference.stride(each.dim) is Stride.NONE)
+
+
+def _inside(body: Body, loop: NestLoop) -> tuple[NestLoop, ...]:
+    """The loops around ``body`` that ``loop`` has inside."""
+    return body.around[body.around.index(loop) + 1 :]
 
 
 def farthest_read(machine: Machine) -> int:

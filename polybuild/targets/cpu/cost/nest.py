@@ -100,9 +100,8 @@ class _Place:
 class NestBuilder:
     """Reads schedule trees: mapped ones by their ``directives``, or else as a compiler will run them.
 
-    A compiler computes an innermost loop in lanes if it carries none of ``dependences``, and no more than
-    ``compared_pairs`` of its accesses may be to the same memory. It keeps an element in a register that a
-    loop reads and writes, unless something else there ``aliases`` it.
+    A ``compiler`` computes loops in lanes that carry none of ``dependences``. It keeps an element in a
+    register that a loop reads and writes, unless something else there ``aliases`` it.
     """
 
     scop: Scop
@@ -110,11 +109,11 @@ class NestBuilder:
     machine: Machine
     directives: Mapping[Mark, LoopDirective] | None = None
     aliases: Aliases = nowhere
-    compared_pairs: int = CompilerRules().compared_pairs
+    compiler: CompilerRules = CompilerRules()
 
     @property
     def _lanes(self) -> CompilersLanes:
-        return CompilersLanes(self.scop, self.dependences, self.machine, self.aliases, self.compared_pairs)
+        return CompilersLanes(self.scop, self.dependences, self.machine, self.aliases, self.compiler)
 
     def nest(self, schedule: isl.Schedule) -> Nest:
         """The skeleton of ``schedule``."""
@@ -151,10 +150,12 @@ class NestBuilder:
         simd = directive is not None and directive.simd
         # what is generated has the plain subscripts of an interior
         scattered = self.directives is None and any(
-            map(has_scattered_elements, statements_of(node, self.scop))
+            each.conditional or has_scattered_elements(each) for each in statements_of(node, self.scop)
         )
         if mark is None and innermost and not within:
             simd = not scattered and self._lanes.takes(node)
+        elif mark is None and not innermost and not within:
+            simd = not scattered and self._lanes.takes_around(node)
         other = mark is None and innermost and not (simd or within or scattered)
         checked = other and self._lanes.is_checked(node)
         chain = 0.0 if simd or lanes or within or not innermost else self._chain(node)
