@@ -223,7 +223,7 @@ def _jumps(reference: Reference) -> bool:
 
 
 def _gains(scop: Scop, mapped: Mapped, *, reassociated: bool) -> bool:
-    """Whether each update that moved is in a register tile, in a vector loop or in lanes.
+    """Whether each update that moved, but for those of borders, is in a register tile, vector loop or lanes.
 
     Elements of that loop lie side by side, those that are read, too: else vectors of variables are better, or
     rows. Where sums may be ``reassociated`` a variable is as good as a vector loop.
@@ -237,7 +237,9 @@ def _gains(scop: Scop, mapped: Mapped, *, reassociated: bool) -> bool:
         if _jumps(each)
     }
     before = {each.name: each.accesses for each in scop.statements}  # without blocks, others may be joined
-    moved = [each for each in changed.statements if each.accesses != before.get(each.name)]
+    moved = [
+        each for each in changed.statements if each.accesses != before.get(each.name) and not each.border
+    ]
     deepest = max((dimensionality(each.domain) for each in moved), default=0)
     updates = {each.name for each in moved if dimensionality(each.domain) == deepest}
     return updates <= (tiled if reassociated else tiled | vectors | mapping.lane_statements())

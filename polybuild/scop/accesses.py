@@ -52,6 +52,7 @@ class AccessDraft:
     node: c_ast.Node
     exact: bool = True
     within: int | None = None
+    certain: bool = False
 
     def only_within(self, depth: int) -> AccessDraft:
         """The same in ``depth`` loops of which the last is dynamic: it may not run at all."""
@@ -266,7 +267,8 @@ class AccessReader:
         relation = relation.intersect_domain(point.domain).coalesce().set_tuple_name(_dim.out, array.name)
         if kind is AccessKind.WRITE and not exact:
             kind = AccessKind.MAY_WRITE
-        self.found.append(AccessDraft(reference, array, relation, kind, node, exact))
+        certain = certain and exact and not self._guarded
+        self.found.append(AccessDraft(reference, array, relation, kind, node, exact, certain=certain))
 
     def _subscripts(
         self, reference: LvalueReference, array: Array, point: ProgramPoint

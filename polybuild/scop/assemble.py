@@ -143,7 +143,13 @@ def _finish(draft: RegionDraft, index: int, arrays: Mapping[str, Array], space: 
         body=statement.body,
         accesses=tuple(
             Access(
-                arrays[each.array.name], named(each.relation), each.kind, each.node, each.exact, each.within
+                arrays[each.array.name],
+                named(each.relation),
+                each.kind,
+                each.node,
+                each.exact,
+                each.within,
+                each.certain,
             )
             for each in statement.accesses
         ),

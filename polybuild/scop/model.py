@@ -161,7 +161,8 @@ class Access:
     ``node`` touches (a subscript is not affine, or an inner loop evaluates it again
     and again), so ``node`` cannot be written in terms of it. A may-write with ``within``
     happens for certain in each iteration of the ``within`` outermost loops that runs at
-    all: the innermost of them is dynamic.
+    all: the innermost of them is dynamic. A ``certain`` access happens in all instances
+    that ``relation`` has: no condition on data is in the way.
     """
 
     array: Array
@@ -170,6 +171,7 @@ class Access:
     node: c_ast.Node
     exact: bool = True
     within: int | None = None
+    certain: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,7 +216,9 @@ class Statement:
     listed as read. ``locals`` gives the array of each name in ``body`` that is a
     variable of the region. ``dynamic`` are the loops around with dynamic bounds,
     outermost first: ``body`` is that many ``if``s, each on the predicate of one, and
-    inside of them the statement itself.
+    inside of them the statement itself. A part of a statement is ``conditional`` if
+    conditions of the source part it from the rest, and a ``border`` if it has a few of
+    the iterations.
     """
 
     name: str
@@ -226,6 +230,8 @@ class Statement:
     end_line: int
     locals: tuple[tuple[c_ast.Node, Array], ...] = ()
     dynamic: tuple[DynamicLoop, ...] = ()
+    conditional: bool = False
+    border: bool = False
 
     def accesses_to(self, array: Array) -> list[Access]:
         """Its accesses to ``array``."""

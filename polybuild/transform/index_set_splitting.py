@@ -1,16 +1,16 @@
 """Index-set splitting: iterations near borders become statements of their own.
 
 Where a subscript is a choice, as ``a[x == 0 ? 0 : x - 1]`` or ``a[(x + 1) % n]``, one side of it is meant in
-almost all iterations::
+almost all iterations; so it is with conditions that keep a window within an image::
 
     for x in 0 .. n - 1:                        for x in 1 .. n - 2:
       b[x] = a[left(x)] + a[right(x)];    ->      b[x] = a[x - 1] + a[x + 1];
                                                 for x = 0, x = n - 1:
                                                   b[x] = a[left(x)] + a[right(x)];
 
-The statement is split into the *interior*, whose subscripts are plain, and the *border*, which may have any:
-one copy of it, however many sides there are. (M. Griebl, P. Feautrier, C. Lengauer, "Index Set Splitting",
-International Journal of Parallel Programming 28(6), 2000.)
+The statements are split into the *interior*, whose subscripts are plain and which runs all of them, and the
+*border*, which may be any: one copy for each side. (M. Griebl, P. Feautrier, C. Lengauer, "Index Set
+Splitting", International Journal of Parallel Programming 28(6), 2000.)
 """
 
 from __future__ import annotations
@@ -35,41 +35,41 @@ from polybuild.poly.relations import depends_on, equal_outer, maps_of, sets_of, 
 from polybuild.poly.spaces import extent, outer_loops
 from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.duplicates import copied, order_of_copies, unused_names, variable_for, with_arrays
-from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.scop.model import Iterator as Loop
+from polybuild.transform.borders import NestBorders, is_own, may_have_border
+from polybuild.transform.settled_choices import with_settled_choices
 from polybuild.values import dataclass
 
 _out, _set = isl.dim_type.out, isl.dim_type.set
 
 
 def split_index_sets(scop: Scop, live_out: frozenset[str], taken: Collection[str]) -> Scop:
-    """``scop`` with statements whose subscripts are chosen near borders split into interior and border.
+    """``scop`` with statements that differ near borders split into interior and border.
 
     ``live_out`` names the variables that are read after the region. New variables get none of the names
     ``taken``.
     """
     for statement in scop.statements:
         left = any(each is statement for each in scop.statements)
-        if left and any(_is_choice(each) for each in statement.accesses):
+        if left and may_have_border(scop, statement):
             split = found_within(SPLITTING_OPERATIONS, partial(_split, scop, statement, live_out, taken))
             scop = split or scop
     return scop
-
-
-def _is_choice(access: Access) -> bool:
-    return access.exact and access.kind is AccessKind.READ and access.relation.n_basic_map() > 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Nest:
     """The statements in the same outer ``loops``, and the parts of the iterations of these.
 
-    The first part is the interior, each other one a side of it.
+    The first part is the interior, each other one a side of it. They are ``conditional`` if conditions of
+    the source part them, not choices alone.
     """
 
     loops: tuple[Loop, ...]
     statements: tuple[Statement, ...]
     parts: tuple[isl.Set, ...]
+    conditional: bool
 
 
 def _split(scop: Scop, statement: Statement, live_out: frozenset[str], taken: Collection[str]) -> Scop | None:
@@ -95,9 +95,12 @@ def _split(scop: Scop, statement: Statement, live_out: frozenset[str], taken: Co
         for each in nest.statements:
             outer = isl.Map.from_multi_aff(outer_loops(each.domain.get_space(), len(nest.loops)))
             here = each.domain.intersect(iterations.apply(outer.reverse())).coalesce()
-            part = with_arrays(copied(each, next(names), here), own)
+            part = with_settled_choices(copied(each, next(names), here), scop.context)
             if not here.is_empty():
-                new.append(part)
+                conditional = each.conditional or nest.conditional
+                new.append(
+                    replace(with_arrays(part, own), conditional=conditional, border=each.border or side > 0)
+                )
                 originals[part.name] = each.name
     schedule = order_of_copies(scop, new, originals)
     return replace(scop, statements=tuple(new), arrays=tuple(arrays), schedule=schedule)
@@ -121,46 +124,58 @@ def _own_values(scop: Scop, nest: _Nest, live_out: frozenset[str]) -> Iterator[A
 
 def _nest(scop: Scop, statement: Statement) -> _Nest | None:
     """The nest around ``statement`` in parts, one of them with plain subscripts; None if there is none."""
-    lengths = [extent(statement.domain, position) for position in range(len(statement.iterators))]
+    depth = len(statement.iterators)
+    loops_to = (statement.domain.project_out(_set, each, depth - each) for each in range(1, depth + 1))
+    lengths = [extent(domain, position) for position, domain in enumerate(loops_to)]
     long = [
         position for position, length in enumerate(lengths) if length is None or length > 2 * BORDER_WIDTH
     ]
     if not long or statement.dynamic:
         return None
     loops = statement.iterators[: long[-1] + 1]
-    if _is_over_time(scop, statement):
-        long = long[-1:]
     together = _together(scop, statement, len(loops))
     inside = tuple(
         each for each in scop.statements if each.iterators[: len(loops)] == loops and each.name in together
     )
-    outer = [isl.Map.from_multi_aff(outer_loops(each.domain.get_space(), len(loops))) for each in inside]
-    borders = [
-        border.apply(around)
-        for each, around in zip(inside, outer, strict=True)
-        for border in _borders(scop, each, long, inside)
-    ]
-    if not borders or any(each.dynamic for each in inside) or _chooses_among_own(inside):
+    if any(each.dynamic for each in inside) or _chooses_among_own(inside):
         return None
-    border = reduce(isl.Set.union, borders).coalesce()
-    domains = (each.domain.apply(around) for each, around in zip(inside, outer, strict=True))
-    everywhere = reduce(isl.Set.union, domains).intersect_params(scop.context).coalesce()
+    nest = NestBorders(scop, inside, len(loops), long)
+    rows = replace(nest, long=long[-1:])
+    conditions = list((rows if _is_over_time(scop, inside) else nest).of_conditions())
+    if not conditions and _shares_loops(scop, statement):
+        nest = rows  # subscripts chosen further out stay the same along a row
+    borders = [*nest.of_choices(), *conditions]
+    if not borders:
+        return None
+    border, everywhere = reduce(isl.Set.union, borders).coalesce(), nest.everywhere
     interior = everywhere.subtract(border).coalesce()
     if interior.n_basic_set() != 1:
         return None
     sides = everywhere.subtract(interior).coalesce().make_disjoint()
     parts = (interior, *map(isl.Set.from_basic_set, sides.get_basic_sets()))
-    return _Nest(loops, inside, parts) if len(parts) <= NEST_PARTS else None
+    return _Nest(loops, inside, parts, bool(conditions)) if len(parts) <= NEST_PARTS else None
 
 
-def _is_over_time(scop: Scop, statement: Statement) -> bool:
-    """Whether there are several nests in the outermost loop around ``statement``.
-
-    All their parts depend on each other, and the sides of planes and of grids in space are many: only rows
-    are split then, for vectors, and subscripts chosen further out stay the same along a row.
-    """
+def _shares_loops(scop: Scop, statement: Statement) -> bool:
+    """Whether there are other statements in the outermost loop around ``statement``."""
     around = statement.iterators[:1]
     return any(each.iterators[:1] == around for each in scop.statements if each is not statement)
+
+
+def _is_over_time(scop: Scop, inside: Sequence[Statement]) -> bool:
+    """Whether the outermost loop around the statements ``inside`` has other nests, or writes elements again.
+
+    All their parts depend on each other, and the sides of planes and of grids in space are many: only rows
+    are split then, for vectors.
+    """
+    around, names = inside[0].iterators[:1], {each.name for each in inside}
+    if any(each.iterators[:1] == around and each.name not in names for each in scop.statements):
+        return True
+    return len(inside) > 1 and any(
+        access.kind is not AccessKind.READ and access.array.extents and not depends_on(access.relation, 0)
+        for each in inside
+        for access in each.accesses
+    )
 
 
 def _together(scop: Scop, statement: Statement, depth: int) -> set[str]:
@@ -176,37 +191,8 @@ def _together(scop: Scop, statement: Statement, depth: int) -> set[str]:
 def _chooses_among_own(inside: Sequence[Statement]) -> bool:
     """Whether elements that the statements ``inside`` write are chosen, too: sides depend on each other."""
     return any(
-        each.exact and each.relation.n_basic_map() > 1 and _is_own(each, inside)
+        each.exact and each.relation.n_basic_map() > 1 and is_own(each, inside)
         for statement in inside
         for each in statement.accesses
         if each.array.extents
     )
-
-
-def _is_own(access: Access, inside: Sequence[Statement]) -> bool:
-    """Whether ``access`` may be to elements that the statements ``inside`` write.
-
-    Each step over grids in turn writes another one than it reads.
-    """
-    written = [
-        each
-        for statement in inside
-        for each in statement.accesses_to(access.array)
-        if each.kind is not AccessKind.READ
-    ]
-    if access.kind is not AccessKind.READ or any(depends_on(each.relation, 0) for each in written):
-        return bool(written)
-    steps = (each.relation.apply_range(access.relation.reverse()) for each in written)
-    return any(not equal_outer(each, 1).is_empty() for each in steps)
-
-
-def _borders(
-    scop: Scop, statement: Statement, long: list[int], inside: Sequence[Statement]
-) -> Iterator[isl.Set]:
-    """Where subscripts of ``statement``, of elements not written ``inside``, are chosen as near a border."""
-    for access in filter(_is_choice, statement.accesses):
-        if not _is_own(access, inside):
-            relation = access.relation.intersect_params(scop.context).coalesce()
-            for piece in (isl.Map.from_basic_map(each).domain() for each in relation.get_basic_maps()):
-                if any((extent(piece, each) or BORDER_WIDTH + 1) <= BORDER_WIDTH for each in long):
-                    yield piece

@@ -54,6 +54,85 @@ for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++)
     y[i * n + j] = X[i][j < 2 ? 0 : j - 2] + X[i < n - 2 ? i + 2 : n - 1][j] * 2;
 
+//# windows_under_conditions: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    double s = 0;
+    for (int v = -1; v <= 1; v++)
+      for (int u = -2; u <= 2; u++)
+        if (i + v >= 0 && i + v < n && j + u >= 0 && j + u < n)
+          s += X[i + v][j + u] * (u + 3 * v);
+    y[i * n + j] = s;
+  }
+
+//# windows_left_early: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    double s = 0;
+    int count = 0;
+    for (int v = 0; v < 3; v++) {
+      int yy = i + v - 1;
+      if (yy < 0 || yy >= n) continue;
+      for (int u = 0; u < 3; u++) {
+        int xx = j + u - 1;
+        if (xx < 0 || xx >= n) continue;
+        s += x[yy * n + xx] * (u + 3 * v);
+        count++;
+      }
+    }
+    y[i * n + j] = s / count;
+  }
+
+//# windows_of_zeros_outside: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    double s = 0;
+    for (int v = -1; v <= 1; v++)
+      for (int u = -1; u <= 1; u++) {
+        int yy = i + v, xx = j + u;
+        double value = (yy >= 0 && yy < n && xx >= 0 && xx < n) ? X[yy][xx] : 1;
+        s += value * (u + 3 * v);
+      }
+    y[i * n + j] = s;
+  }
+
+//# windows_cut: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    double s = 0;
+    for (int yy = max(0, i - 1); yy <= min(n - 1, i + 1); yy++)
+      for (int xx = max(0, j - 2); xx <= min(n - 1, j + 2); xx++)
+        s += X[yy][xx] * (xx - j + 3 * (yy - i));
+    y[i * n + j] = s;
+  }
+
+//# windows_in_steps: parallel
+int half = (n + 1) / 2;
+#pragma scop
+for (int i = 0; i < half; i++)
+  for (int j = 0; j < half; j++) {
+    double most = -1000;
+    for (int v = 0; v < 3; v++)
+      for (int u = 0; u < 3; u++) {
+        int yy = 2 * i + v - 1, xx = 2 * j + u - 1;
+        double value = yy >= 0 && yy < n && xx >= 0 && xx < n ? X[yy][xx] : -1000;
+        most = value > most ? value : most;
+      }
+    y[i * half + j] = most;
+  }
+#pragma endscop
+
+//# neighbours_added_under_conditions: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    double s = X[i][j] * 4;
+    if (i > 0) s -= X[i - 1][j];
+    if (i < n - 1) s -= X[i + 1][j];
+    if (j > 0) s -= X[i][j - 1];
+    if (j < n - 1) s -= X[i][j + 1];
+    y[i * n + j] = s;
+  }
+
 //# torus_of_rows: parallel
 for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++) {

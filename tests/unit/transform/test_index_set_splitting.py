@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import islpy as isl
 import pytest
+from pycparser import c_ast
 
 from polybuild.analysis.dependences import compute_dependences
+from polybuild.c.syntax_tree import contains
 from polybuild.schedule.legality import check_schedule
 from polybuild.transform.index_set_splitting import split_index_sets
 from polybuild.transform.residue_classes import split_residue_classes
@@ -23,15 +25,19 @@ def nest(*inside):
     return f"for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {{ {' '.join(inside)} }}"
 
 
+def points_of(instances):
+    points = []
+    instances.foreach_point(points.append)
+    return points
+
+
 def instances(scop):
     """How many instances there are for a few sizes."""
     total = 0
     for n, m in ((1, 1), (1, 5), (2, 2), (7, 3), (9, 8)):
         for each in scop.statements:
             fixed = each.domain.intersect_params(isl.Set(f"[n, m] -> {{ : n = {n} and m = {m} }}"))
-            points = []
-            fixed.foreach_point(points.append)
-            total += len(points)
+            total += len(points_of(fixed))
     return total
 
 
@@ -51,6 +57,56 @@ def test_each_side_of_the_interior_is_a_statement(model, inside, parts):
     assert instances(after) == instances(before)
     dependences = compute_dependences(after, frozenset())
     check_schedule(after.schedule, dependences, after.domain)
+
+
+WINDOWS = {
+    "a statement does not run": """for (int k = -1; k <= 1; k++)
+      if (j + k >= 0 && j + k < m) x[j] += a[i][j + k];""",
+    "iterations are left": """for (int k = 0; k < 3; k++) {
+      int at = j + k - 1;
+      if (at < 0 || at >= m) continue;
+      x[j] += a[i][at];
+    }""",
+    "an element is not read": """for (int k = -1; k <= 1; k++)
+      x[j] += j + k >= 0 && j + k < m ? a[i][j + k] : 0;""",
+    "a window is cut": """for (int k = j > 0 ? j - 1 : 0; k <= (j < m - 1 ? j + 1 : m - 1); k++)
+      x[j] += a[i][k];""",
+}
+
+
+@pytest.mark.parametrize("window", WINDOWS.values(), ids=WINDOWS)
+def test_windows_are_whole_in_the_interior(model, window):
+    before, after = split(model, nest(window))
+    assert len(after.statements) == 3
+    assert [each.border for each in after.statements] == [False, True, True]
+    interior = after.statements[0]
+    assert interior.conditional
+    assert not contains(interior.body, c_ast.TernaryOp)
+    trips = interior.domain.intersect_params(isl.Set("[n, m] -> { : n = 5 and m = 9 }"))
+    assert len(points_of(trips)) == 5 * 7 * 3
+    assert instances(after) == instances(before)
+    check_schedule(after.schedule, compute_dependences(after, frozenset()), after.domain)
+
+
+@pytest.mark.parametrize(
+    "choice", ["k * k > 0 && j > 0 ? a[i][j - 1] : 0", "j > 0 ? (k * j > 3 ? a[i][j - 1] : 0) : 0"]
+)
+def test_conditions_that_are_not_affine_stay(model, choice):
+    _, after = split(model, nest(f"for (int k = -1; k <= 1; k++) x[j] += {choice};"))
+    assert all(contains(each.body, c_ast.TernaryOp) for each in after.statements if not each.border)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "for (int k = 0; k <= i; k++) x[j] += a[i][k];",
+        "if (j < i) b[i][j] = 1; else b[i][j] = a[i][j];",
+        "for (int k = i > 3 ? i - 3 : 0; k < n; k++) x[j] += a[k][j];",
+    ],
+)
+def test_loops_that_differ_everywhere_have_no_border(model, inside):
+    before, after = split(model, nest(inside))
+    assert after is before
 
 
 def test_grids_in_turn_have_rows_without_choices_each(model):
