@@ -127,13 +127,18 @@ def check_flags_files(flags: Sequence[str]) -> None:
             raise UsageError(f"there is no flags file '{flag[1:]}'")
 
 
+ASSUMED_FLAGS = ("-O2",)
+"""What a file is compiled with where nothing is said: whoever wants its loops to be fast optimises."""
+
+
 def choose_compiler(wanted: str | None, words: Sequence[str]) -> tuple[list[str], list[str]]:
     """The compiler's command and its flags, from ``--cc`` and the words after ``--``.
 
     In this order: ``--cc``; the first of the words if it is no flag (with the
-    next one, if the first is a launcher such as ccache); ``$CC``; ``cc``.
+    next one, if the first is a launcher such as ccache); ``$CC``; ``cc``. Without any
+    words the flags are ``ASSUMED_FLAGS``.
     """
-    rest = list(words)
+    rest = list(words or ASSUMED_FLAGS)
     if wanted is not None:
         return _command("--cc", wanted), rest
     if rest and rest[0] and not rest[0].startswith(("-", "@")):

@@ -31,6 +31,7 @@ from polybuild.scop.dynamic import read_dynamic_loop
 from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
 from polybuild.scop.final_values import FinalValues, NotFollowed, check_unnormalised
+from polybuild.scop.left_out_iterations import without_one_iteration
 from polybuild.scop.loops import first_value, read_loop
 from polybuild.scop.model import AccessKind, DynamicLoop
 from polybuild.scop.opaque import REFUSED, OpaqueReader, may_be_kept_whole
@@ -345,6 +346,10 @@ class ModelBuilder:
         return dataclasses.replace(point, values=kept)
 
     def _if(self, node: c_ast.If, point: ProgramPoint) -> RegionPart:
+        plain = without_one_iteration(node, self._enclosing.loops, self._names)
+        if plain is not None:
+            left_out = Unsupported("non-affine-hole", "one iteration is left out", location(node), "")
+            return self._whole(plain, point, left_out)
         violations: list[Violation] = []
         try:
             chosen = Expressions(self._facts, "condition", violations).condition(node.cond, point)

@@ -135,7 +135,8 @@ class LaneTyping:
             found = self._varying(operand.type)
             return None if found is LaneKind.UNIFORM else found
         if not any(each.varies for each in self._inside(node)):
-            if not self._is_plain(node) or (chosen and any(each.element for each in self._inside(node))):
+            absent = any(each.element and not each.loaded for each in self._inside(node))
+            if not self._is_plain(node) or (chosen and absent):
                 return None
             return LaneKind.UNIFORM
         if isinstance(node, c_ast.BinaryOp):

@@ -8,7 +8,7 @@ PACT 2008). Such loops are found here, and what each part of their bodies is in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import islpy as isl
 from pycparser import c_ast
@@ -19,8 +19,10 @@ from polybuild.c.mathematics import ROOTS
 from polybuild.c.syntax_tree import always_evaluates, walk
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.machine.model import Machine
+from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import keeps_values, privatised
+from polybuild.scop.left_out_iterations import iteration_left_out
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.cost.compilers_lanes import statements_of
 from polybuild.targets.cpu.cost.core import farthest_read
@@ -28,6 +30,8 @@ from polybuild.targets.cpu.lane_bodies import LaneTyping
 from polybuild.targets.cpu.lane_packing import find_packed_rows
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
 from polybuild.targets.model import Interleaved, LaneLoop, LaneOperand, PackedRows
+
+_out, _set = isl.dim_type.out, isl.dim_type.set
 
 
 def find_lane_loop(
@@ -42,6 +46,8 @@ def find_lane_loop(
         return None
     statements = statements_of(node, scop)
     if any(each.dynamic for each in statements) or any(each.extents for each in private.values()):
+        return None
+    if not _go_together(node):
         return None
     operands = _operands(node, scop, statements, private, machine)
     if operands is None:
@@ -65,6 +71,20 @@ def find_lane_loop(
         return None
     variables, converted = tuple(private.values()), frozenset(typing.converted)
     return LaneLoop(element, lanes, copies, typing.kinds, typing.operands, variables, packed, converted)
+
+
+def _go_together(node: isl.ScheduleNode) -> bool:
+    """Whether the loops inside of the band ``node``, of one member, have the same bounds in all lanes."""
+    stamps = node.get_prefix_schedule_union_map().flat_range_product(node.get_subtree_schedule_union_map())
+    lane = node.get_schedule_depth()
+    for each in maps_of(stamps.intersect_domain(node.get_domain())):
+        inside = int(each.dim(_out)) - lane - 1
+        for piece in map(isl.Set.from_basic_set, each.range().coalesce().get_basic_sets()):
+            loops = piece.project_out(_set, lane + 1, inside).add_dims(_set, inside)
+            bounds = piece.project_out(_set, lane, 1).insert_dims(_set, lane, 1)
+            if not loops.intersect(bounds).is_subset(piece):
+                return False
+    return True
 
 
 def _has_distant(operands: Mapping[int, LaneOperand], packed: Sequence[PackedRows]) -> bool:
@@ -102,13 +122,15 @@ def _operands(
 ) -> dict[int, LaneOperand] | None:
     """The operands of ``statements`` by the identities of their nodes; None if one is not for lanes."""
     found: dict[int, LaneOperand] = {}
+    moving = moving_counters(scop, node)
+    left_out = {each.name: _left_out(each, moving.get(each.name, ())) for each in statements}
     for each in references(scop, node):
-        operand = _operand(each, private, machine)
+        loaded = _is_loaded(each, left_out[each.statement.name])
+        operand = _operand(each, private, machine, loaded=loaded)
         before = found.get(id(each.access.node))
         if operand is None or before not in {None, operand}:
             return None
         found[id(each.access.node)] = operand
-    moving = moving_counters(scop, node)
     types = {each.expression.name: each.type for each in scop.parameters if _is_name(each.expression)}
     for statement in statements:
         inside = statement.element_nodes
@@ -124,7 +146,39 @@ def _operands(
     return found
 
 
-def _operand(reference: Reference, private: Mapping[str, Array], machine: Machine) -> LaneOperand | None:
+def _is_loaded(reference: Reference, left_out: isl.Set | None) -> bool:
+    """Whether lanes may load what ``reference`` reads, whatever the data are.
+
+    Where one lane at most is ``left_out`` of what a statement does, it may load what is read elsewhere.
+    """
+    body, twins = reference.statement.body, list(_twins(reference.statement, reference.access))
+    if any(always_evaluates(body, each.node) for each in twins):
+        return True
+    if left_out is None or not any(always_evaluates(body.iftrue, each.node) for each in twins):
+        return False
+    relation, whole = reference.access.relation, reference.statement.domain
+    return bool(left_out.apply(relation).is_subset(whole.subtract(left_out).apply(relation)))
+
+
+def _left_out(statement: Statement, moving: Collection[str]) -> isl.Set | None:
+    """The instances in which one of several lanes has nothing to do; None if that is not known.
+
+    Lanes are iterations of one counter, the one in ``moving``, for equal values of the others.
+    """
+    left_out = iteration_left_out(statement)
+    names = [each.name for each in statement.iterators]
+    sides = {statement.body.cond.left.name, statement.body.cond.right.name} if left_out is not None else set()
+    if left_out is None or len(moving) != 1 or not sides.issuperset(moving):
+        return None
+    same = isl.Map.identity(statement.domain.get_space().map_from_set())
+    (counter,) = moving
+    others = same.drop_constraints_involving_dims(_out, names.index(counter), 1).subtract(same)
+    return left_out.intersect(others.intersect_range(statement.domain).domain())
+
+
+def _operand(
+    reference: Reference, private: Mapping[str, Array], machine: Machine, *, loaded: bool
+) -> LaneOperand | None:
     access, array = reference.access, reference.access.array
     if array.name in private:
         return None if _wraps(array) else LaneOperand(array.element, varies=True, variable=True)
@@ -139,10 +193,7 @@ def _operand(reference: Reference, private: Mapping[str, Array], machine: Machin
         varies=stride is not Stride.NONE,
         adjacent=reference.is_adjacent(0) and reference.matrix[-1][0] == 1,
         element=True,
-        loaded=any(
-            always_evaluates(reference.statement.body, each.node)
-            for each in _twins(reference.statement, access)
-        ),
+        loaded=loaded,
         interleaved=None if written else _interleaved(reference, machine),
     )
 

@@ -60,7 +60,7 @@ def test_every_option_has_its_argument():
         (None, ["/usr/bin/ccache", "gcc", "-O1"], ["/usr/bin/ccache", "gcc"], ["-O1"]),
         (None, ["-O1"], ["tcc", "-w"], ["-O1"]),
         (None, ["@flags"], ["tcc", "-w"], ["@flags"]),
-        (None, [], ["tcc", "-w"], []),
+        (None, [], ["tcc", "-w"], ["-O2"]),
     ],
 )
 def test_the_compiler_is_named_in_one_of_three_places(monkeypatch, wanted, words, compiler, flags):
@@ -72,7 +72,7 @@ def test_a_compiler_with_blanks_in_its_path(tmp_path):
     path = tmp_path / "my tools" / "cc"
     path.parent.mkdir()
     path.touch()
-    assert arguments.choose_compiler(str(path), []) == ([str(path)], [])
+    assert arguments.choose_compiler(str(path), []) == ([str(path)], ["-O2"])
 
 
 def test_response_files_are_read_and_known(tmp_path):
