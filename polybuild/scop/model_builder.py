@@ -348,7 +348,7 @@ class ModelBuilder:
     def _if(self, node: c_ast.If, point: ProgramPoint) -> RegionPart:
         plain = without_one_iteration(node, self._enclosing.loops, self._names)
         if plain is not None:
-            left_out = Unsupported("non-affine-hole", "one iteration is left out", location(node), "")
+            left_out = Unsupported("non-affine-condition", "one iteration is left out", location(node), "")
             return self._whole(plain, point, left_out)
         violations: list[Violation] = []
         try:

@@ -60,7 +60,7 @@ def test_the_report_is_as_its_schema_says(folder):
     assert prediction["original_ns"] == pytest.approx(
         sum(parts.values()) - 2 * parts["hidden"] - parts["traffic"]
     )
-    assert [each["name"] for each in prediction["candidates"]] == ["isl's order"]
+    assert [each["name"] for each in prediction["candidates"]] == ["original order", "isl's order"]
     assert record["regions"][1]["prediction"] is None
     (said,) = record["diagnostics"]
     assert (said["code"], said["line"], said["column"]) == ("search", 8, 35)

@@ -318,7 +318,7 @@ NEAREST = """
 
 
 @pytest.mark.parametrize(
-    ("operand", "lanes"), [("A[i][j]", True), ("C[j][i]", True), ("exp(a[j])", False), ("(i + a[j])", False)]
+    ("operand", "lanes"), [("A[i][j]", True), ("C[j][i]", True), ("exp(a[j])", False), ("(i + a[j])", True)]
 )
 def test_a_loop_with_a_search_inside_runs_in_lanes(model, operand, lanes):
     parameters = f"{MATRICES}, double *restrict a, double *restrict b"
