@@ -54,6 +54,11 @@ def test_a_compiler_that_says_nothing_is_taken_to_optimise():
     assert not compiler_rules(frozenset({"__GNUC__"}), []).optimises
 
 
+@pytest.mark.parametrize(("macros", "outer"), [({"__GNUC__"}, True), ({"__GNUC__", "__clang__"}, False)])
+def test_who_computes_loops_around_others_in_lanes(macros, outer):
+    assert compiler_rules(frozenset(macros), ["-O3"]).outer_lanes is outer
+
+
 @pytest.mark.parametrize(("said", "expected"), [(None, True), (True, True), (False, False)])
 def test_what_a_user_says_of_the_order_of_sums_counts_more_than_flags(said, expected):
     context = CompileContext(compiler=CompilerRules(may_reassociate=True))

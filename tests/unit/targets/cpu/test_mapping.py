@@ -315,15 +315,26 @@ NEAREST = """
     for (int j = 0; j < n; j++) if (OPERAND < t) t = OPERAND;
     b[i] = t;
   }"""
+NEAREST_PARAMETERS = f"{MATRICES}, double *restrict a, double *restrict b"
 
 
 @pytest.mark.parametrize(
     ("operand", "lanes"), [("A[i][j]", True), ("C[j][i]", True), ("exp(a[j])", False), ("(i + a[j])", True)]
 )
 def test_a_loop_with_a_search_inside_runs_in_lanes(model, operand, lanes):
-    parameters = f"{MATRICES}, double *restrict a, double *restrict b"
     before = "double t; double exp(double x);"
-    found = model(NEAREST.replace("OPERAND", operand), parameters, before=before)
+    found = model(NEAREST.replace("OPERAND", operand), NEAREST_PARAMETERS, before=before)
+    mapping = choose_mapping(found.scop, found.dependences, context_of())
+    assert any(each.lanes is not None for each in mapping.directives.values()) is lanes
+
+
+@pytest.mark.parametrize(("bound", "lanes"), [("n", True), ("i", False)])
+def test_lanes_go_through_loops_together(model, bound, lanes):
+    found = model(
+        NEAREST.replace("j < n", f"j < {bound}").replace("OPERAND", "C[j][i]"),
+        NEAREST_PARAMETERS,
+        before="double t;",
+    )
     mapping = choose_mapping(found.scop, found.dependences, context_of())
     assert any(each.lanes is not None for each in mapping.directives.values()) is lanes
 

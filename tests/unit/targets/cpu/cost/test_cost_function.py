@@ -105,6 +105,26 @@ def test_a_sum_that_may_be_read_otherwise_is_stored_and_loaded_again(model, para
     assert found.waiting == pytest.approx(1000 * (unit.latency + stored * unit.forward))
 
 
+@pytest.mark.parametrize(
+    ("inside", "lanes"),
+    [
+        ("for (int k = 0; k < 40; k++) y[j] += a[k][i] * b[k][j];", True),
+        ("for (int k = 0; k < m; k++) y[j] += a[k][i] * b[k][j];", False),
+        ("for (int k = 0; k < 40; k++) y[j] += x[j] > 0 ? a[k][i] * b[k][j] : 0;", False),
+        ("for (int l = 0; l < 40; l++) for (int k = 0; k < 40; k++) y[j] += a[k][l] * b[k][j];", False),
+    ],
+)
+def test_compilers_may_compute_a_loop_around_another_in_lanes(model, inside, lanes):
+    read = model(f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ {inside} }}", PARAMETERS)
+    with_them, without = (
+        cost_of_original(
+            read.scop, read.dependences, (), replace(context_of(), compiler=CompilerRules(outer_lanes=each))
+        ).at({"n": 200, "m": 40})
+        for each in (True, False)
+    )
+    assert (with_them.total < 0.6 * without.total) is lanes
+
+
 @pytest.mark.parametrize(("pointers", "lanes"), [(3, True), (9, False)])
 def test_loops_with_too_many_pointers_to_compare_run_without_lanes(model, pointers, lanes):
     terms = " + ".join(f"p{number}[i]" for number in range(pointers))
