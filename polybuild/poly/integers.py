@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import islpy as isl
 
 
@@ -12,6 +14,7 @@ def integer_of(value: isl.Val) -> int:
     return number if number or value.is_zero() else int(value.to_str())
 
 
+@lru_cache(maxsize=1024)  # matrices have the same few numbers over and over
 def value_of(number: int) -> isl.Val:
     """``number`` of any size for isl; islpy takes those alone as numbers that fit a ``long``."""
     fits = -(2**31) <= number < 2**31

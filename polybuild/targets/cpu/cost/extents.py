@@ -59,6 +59,7 @@ def extents_at(stamps: isl.Map, point: isl.Set) -> Extents | None:
     return Extents(count, tuple(trips), tuple(boxes))
 
 
+@remembered
 def about_count(domain: isl.Set) -> float:
     """About how many elements ``domain`` has, which are not none: exactly for a few boxes and triangles."""
     counters = domain.dim(isl.dim_type.set)
