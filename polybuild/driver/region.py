@@ -83,10 +83,10 @@ def _by_strategies(
     region: Region, context: CompileContext, crashes: int, printer: PassPrinter, operations: int
 ) -> tuple[RegionText | None, RegionReport, Details]:
     options = _with_clauses(region, context.options)
+    context = context.with_options(options)
     if crashes:  # kernels of tiles over time may have been what did not come to an end
         options = replace(options, tile_shape="rectangular")
-    context = context.with_options(options)
-    strategies = fallback_strategies(context)[-1 if crashes else 0 :]
+    strategies = fallback_strategies(context.with_options(options))[-1 if crashes else 0 :]
     exact, purpose = crashes < effort.MAXIMUM_CRASHES, _purpose(context)
     model: passes.RegionModel | None = None
     for strategy in strategies:

@@ -8,7 +8,7 @@ import pytest
 
 from polybuild.cli import main as cli
 from polybuild.diagnostics import Unsupported
-from polybuild.driver import trials
+from polybuild.driver import file_regions, trials
 from polybuild.driver.file import compile_source
 from polybuild.driver.region import compile_region
 from polybuild.effort import DETECTED_SHARE
@@ -54,6 +54,13 @@ def test_the_text_is_the_very_text(tmp_path, option):
 def test_what_is_asked_for_by_hand_is_done(tmp_path, clauses):
     (report,) = compiled(tmp_path, CHAIN % clauses).regions
     assert report.status == "transformed"
+
+
+def test_the_text_is_the_very_text_after_a_crash(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_regions, "begin_region", lambda *_: 1)
+    result = compiled(tmp_path)
+    assert result.text == CHAIN % ""
+    assert result.regions[0].status == "unchanged"
 
 
 def test_others_of_the_file_are_transformed(tmp_path):
