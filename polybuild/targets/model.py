@@ -85,7 +85,7 @@ class LaneLoop:
     ``kinds`` are those of the expressions in the bodies of its statements, ``operands`` those of
     accesses: both by the identities of nodes. Integers at the nodes ``converted`` are operands of
     floating-point operations. ``variables`` are the private scalars, ``packed`` is what is in buffers while
-    the vectors are computed.
+    the vectors are computed. Statements such as ``k++``, by identity, are the assignments ``steps``.
     """
 
     type: FloatingType
@@ -94,8 +94,9 @@ class LaneLoop:
     kinds: Mapping[int, LaneKind]
     operands: Mapping[int, LaneOperand]
     variables: tuple[Array, ...]
-    packed: tuple[PackedRows, ...] = ()
-    converted: frozenset[int] = frozenset()
+    packed: tuple[PackedRows, ...]
+    converted: frozenset[int]
+    steps: Mapping[int, c_ast.Assignment]
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ IN_LANES = {
         p[i].u = a; p[i].v = b; }""",
     "all but itself, near": """for (int i = 0; i < n; i++) { real s = 0; int k = 0;
         for (int j = 0; j < n; j++) { if (j == i) continue; real x = p[j].x - p[i].x, r = x * x;
-        if (r < 4 * f) { s += 1 / r; k += 1; } } u[i] = s; at[i] = k; }""",
+        if (r < 4 * f) { s += 1 / r; k++; } } u[i] = s; at[i] = k; }""",
     "within a distance": """for (int i = 0; i < n; i++) { real s = 0;
         for (int j = 0; j < n; j++) { real x = p[j].x - p[i].x, y = p[j].y - p[i].y, r = x * x + y * y;
         if (r < 4 * f) { real q = 4 * f - r; s += q * q * q; } } u[i] = s; }""",

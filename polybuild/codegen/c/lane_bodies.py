@@ -89,7 +89,7 @@ class LaneBodyPrinter:
         elif isinstance(node, c_ast.If):
             yield from self._choice(node)
         else:
-            yield from self._assignment(node)
+            yield from self._assignment(self._lanes.steps.get(id(node), node))
 
     def _declaration(self, node: c_ast.Decl) -> str:
         kind, name = self._lanes.kinds[id(node)], self._names.declare(f"{node.name}_lanes")

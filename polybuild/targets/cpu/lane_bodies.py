@@ -18,6 +18,7 @@ from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.targets.model import LaneKind, LaneOperand
 
 _ARITHMETIC = {"+", "-", "*", "/"}
+_STEPS = {"p++": "+=", "++": "+=", "p--": "-=", "--": "-="}
 _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 
 
@@ -26,7 +27,8 @@ class LaneTyping:
 
     ``operands`` says what the nodes of accesses, and those of names of counters and parameters, are; uses of
     variables that a statement declares itself are added to them. Integers that become numbers of the lanes'
-    own type are ``converted``. ``type_names`` has the types that names of the file stand for.
+    own type are ``converted``. Statements such as ``k++`` are read as the assignments in ``steps``.
+    ``type_names`` has the types that names of the file stand for.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class LaneTyping:
         self.operands = dict(operands)
         self.kinds: dict[int, LaneKind] = {}
         self.converted: set[int] = set()
+        self.steps: dict[int, c_ast.Assignment] = {}
 
     def statement(self, node: c_ast.Node, *, chosen: bool = False) -> bool:
         """Whether all lanes may run ``node`` at once; ``chosen`` if some of them must not see it."""
@@ -52,9 +55,11 @@ class LaneTyping:
             branches = [each for each in (node.iftrue, node.iffalse) if each is not None]
             certain = self._kind(node.cond, chosen=chosen) is LaneKind.MASK
             return certain and all(self.statement(each, chosen=True) for each in branches)
-        if isinstance(node, c_ast.Assignment):
-            return self._assignment(node, chosen=chosen)
-        return False
+        if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS:
+            one = c_ast.Constant("int", "1")
+            self.steps[id(node)] = c_ast.Assignment(_STEPS[node.op], node.expr, one, node.coord)
+            node = self.steps[id(node)]
+        return isinstance(node, c_ast.Assignment) and self._assignment(node, chosen=chosen)
 
     def _declaration(self, node: c_ast.Decl, *, chosen: bool) -> bool:
         """Whether each lane may have a variable of its own that is declared here."""

@@ -69,8 +69,17 @@ def find_lane_loop(
         packed = find_packed_rows(node, scop, operands, lanes * copies * element.size, machine)
     if packed is None:
         return None
-    variables, converted = tuple(private.values()), frozenset(typing.converted)
-    return LaneLoop(element, lanes, copies, typing.kinds, typing.operands, variables, packed, converted)
+    return LaneLoop(
+        element,
+        lanes,
+        copies,
+        typing.kinds,
+        typing.operands,
+        tuple(private.values()),
+        packed,
+        frozenset(typing.converted),
+        typing.steps,
+    )
 
 
 def _go_together(node: isl.ScheduleNode) -> bool:
