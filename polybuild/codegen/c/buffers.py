@@ -143,17 +143,30 @@ class Scopes:
 
     isl may write what is below a buffer's mark in several pieces, each with a mark of its own:
     where a loop around has a single iteration, or was split. The pieces in one iteration
-    of the loops share what is declared there.
+    of the loops share what is declared there. Pieces that do not use the buffer need none: they have other
+    ``statements`` of the region alone, not what register tiles make of them.
     """
 
     buffers: Mapping[Mark, NamedBuffer]
+    statements: frozenset[str] = frozenset()
 
     def declared_in(self, body: isl.AstNode) -> list[NamedBuffer]:
         """The buffers that ``body``, the root or a loop's body, declares."""
         if not self.buffers:
             return []
-        found = dict.fromkeys(Mark.of_id(node.mark_get_id()) for node in _marks_in(body))
-        return [self.buffers[mark] for mark in found if mark in self.buffers]
+        found = dict.fromkeys(
+            Mark.of_id(node.mark_get_id()) for node in _marks_in(body) if self._is_used(node)
+        )
+        return [self.buffers[mark] for mark in found]
+
+    def _is_used(self, node: isl.AstNode) -> bool:
+        """Whether ``node`` is the mark of a buffer that something below it uses."""
+        mark = Mark.of_id(node.mark_get_id())
+        if mark not in self.buffers:
+            return False
+        users = {each.get_tuple_name(_in) for each in maps_of(self.buffers[mark].buffer.prefix)}
+        below = (each.user_get_expr().op_get_arg(0).id_get_id().get_name() for each in users_below(node))
+        return any(name in users or name not in self.statements for name in below)
 
     def variables(self, array: str, element: isl.AstExpr) -> dict[str, str] | None:
         """The variables that may stand for ``element`` of a buffer, each with the subscript it is for.

@@ -188,7 +188,8 @@ def write_region(
     conditions = ConditionPrinter(scop, names.parameters, in_use, names.extrema)
     ast = _host_ast(scop, plan, names.buffers)
     names = names.for_accesses(each.accesses for each in ast.instances.values())
-    scopes = Scopes({each.buffer.mark: each for each in names.buffers})
+    statements = frozenset(each.name for each in scop.statements)
+    scopes = Scopes({each.buffer.mark: each for each in names.buffers}, statements)
     _check(ast, scop, scopes)
 
     pointers = pointers_to_copy(scop, names.buffered)
