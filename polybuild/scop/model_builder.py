@@ -31,12 +31,12 @@ from polybuild.scop.dynamic import read_dynamic_loop
 from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
 from polybuild.scop.final_values import FinalValues, NotFollowed, check_unnormalised
-from polybuild.scop.left_out_iterations import without_one_iteration
 from polybuild.scop.loops import first_value, read_loop
 from polybuild.scop.model import AccessKind, DynamicLoop
 from polybuild.scop.opaque import REFUSED, OpaqueReader, may_be_kept_whole
 from polybuild.scop.parameters import Parameters
 from polybuild.scop.program_point import ProgramPoint, later_values
+from polybuild.scop.skipped_instances import without_one_iteration
 from polybuild.source.model import Region
 
 _dim = isl.dim_type

@@ -104,8 +104,8 @@ class NestBorders:
             for access in statement.accesses:
                 if not is_choice(access) and _is_guarded(access, statement):
                     unread = statement.domain.subtract(access.relation.domain())
-                    yield from self._ends(unread.apply(self._outer(statement)), everywhere)
-            yield from self._ends(everywhere.subtract(self._iterations(statement)), everywhere)
+                    yield from self._outer_parts(unread.apply(self._outer(statement)), everywhere)
+            yield from self._outer_parts(everywhere.subtract(self._iterations(statement)), everywhere)
             for position in range(self.depth, len(statement.iterators)):
                 yield from self._cut(statement, position)
 
@@ -126,7 +126,7 @@ class NestBorders:
         for each in relation.get_basic_maps():
             yield isl.Map.from_basic_map(each).domain().apply(self._outer(statement))
 
-    def _ends(self, iterations: isl.Set, everywhere: isl.Set) -> Iterator[isl.Set]:
+    def _outer_parts(self, iterations: isl.Set, everywhere: isl.Set) -> Iterator[isl.Set]:
         """The pieces of ``iterations`` if they are narrow, or some of them and the others ends of loops.
 
         How much is beyond such an end is not known then. Others are no borders.

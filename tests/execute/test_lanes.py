@@ -108,12 +108,12 @@ IN_LANES = {
         for (int k = 0; k < m; k++) { real t = row[k] - B[j][k]; s += t * t; }
         if (s < least) { least = s; place = j; } }
         at[i] = place; }""",
-    "all but itself": """for (int i = 0; i < n; i++) { real a = 0, b = 0;
+    "all_but_itself": """for (int i = 0; i < n; i++) { real a = 0, b = 0;
         for (int j = 0; j < n; j++) if (i != j) {
         real x = u[j] - u[i], y = v[j] - v[i], r = root(x * x + y * y);
         real w = A[j][0] / (r * r * r); a += w * x; b += w * y; }
         p[i].u = a; p[i].v = b; }""",
-    "all but itself, near": """for (int i = 0; i < n; i++) { real s = 0; int k = 0;
+    "all_but_itself_and_near": """for (int i = 0; i < n; i++) { real s = 0; int k = 0;
         for (int j = 0; j < n; j++) { if (j == i) continue; real x = p[j].x - p[i].x, r = x * x;
         if (r < 4 * f) { s += 1 / r; k++; } } u[i] = s; at[i] = k; }""",
     "within a distance": """for (int i = 0; i < n; i++) { real s = 0;

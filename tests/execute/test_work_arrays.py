@@ -33,7 +33,7 @@ PRIVATE = {
           for (int i = 28; i >= 0; i--) A[j*30+i] = w[i] - A[j*30+i+1] / 4; }""",
         AFTER,
     ),
-    "over time": (
+    "over_time": (
         "static double w[30];",
         f"""for (int t = 0; t < m; t++) for (int j = 0; j < n; j++) {{
           {COLUMNS} w[i] = A[j*30+i] / 2;
@@ -47,7 +47,7 @@ PRIVATE = {
           for (int k = 0; k < 5; k++) for (int i = 0; i < 6; i++) B[j*30+i*5+k] = w[k][i]; }""",
         "for (int k = 0; k < 5; k++) for (int i = 0; i < 6; i++) C[k*6+i] = w[k][i];",
     ),
-    "two of them": (
+    "two_of_them": (
         "static double w[30], v[30];",
         f"""for (int j = 0; j < n; j++) {{
           {COLUMNS} {{ v[i] = A[j*30+i]; w[i] = v[i] + i; }}

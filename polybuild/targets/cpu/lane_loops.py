@@ -22,8 +22,8 @@ from polybuild.machine.model import Machine
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import keeps_values, privatised
-from polybuild.scop.left_out_iterations import iteration_left_out
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.scop.skipped_instances import iteration_left_out
 from polybuild.targets.cpu.cost.compilers_lanes import statements_of
 from polybuild.targets.cpu.cost.core import farthest_read
 from polybuild.targets.cpu.lane_bodies import LaneTyping
