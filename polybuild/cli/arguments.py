@@ -115,7 +115,7 @@ def parse(words: Sequence[str]) -> Arguments:
         sarif=values.get("sarif", ""),
     )
     _check_files(arguments, values)
-    compiler, flags = choose_compiler(values["cc"], flags)
+    compiler, flags = compiler_of_files(values["cc"], flags)
     request = dataclasses.replace(arguments.request, compiler=tuple(compiler), flags=tuple(flags))
     return dataclasses.replace(arguments, request=request)
 
@@ -127,18 +127,13 @@ def check_flags_files(flags: Sequence[str]) -> None:
             raise UsageError(f"there is no flags file '{flag[1:]}'")
 
 
-ASSUMED_FLAGS = ("-O2",)
-"""What a file is compiled with where nothing is said: whoever wants its loops to be fast optimises."""
-
-
 def choose_compiler(wanted: str | None, words: Sequence[str]) -> tuple[list[str], list[str]]:
     """The compiler's command and its flags, from ``--cc`` and the words after ``--``.
 
     In this order: ``--cc``; the first of the words if it is no flag (with the
-    next one, if the first is a launcher such as ccache); ``$CC``; ``cc``. Without any
-    words the flags are ``ASSUMED_FLAGS``.
+    next one, if the first is a launcher such as ccache); ``$CC``; ``cc``.
     """
-    rest = list(words or ASSUMED_FLAGS)
+    rest = list(words)
     if wanted is not None:
         return _command("--cc", wanted), rest
     if rest and rest[0] and not rest[0].startswith(("-", "@")):
@@ -147,6 +142,15 @@ def choose_compiler(wanted: str | None, words: Sequence[str]) -> tuple[list[str]
     if os.environ.get("CC", "").strip():
         return _command("CC", os.environ["CC"]), rest
     return ["cc"], rest
+
+
+ASSUMED_FLAGS = ("-O2",)
+"""What a file is compiled with where nothing is said: whoever wants its loops to be fast optimises."""
+
+
+def compiler_of_files(wanted: str | None, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """As ``choose_compiler``, for files that are compiled: without words the flags are ``ASSUMED_FLAGS``."""
+    return choose_compiler(wanted, words or ASSUMED_FLAGS)
 
 
 def command_parser(command: str, description: str) -> Parser:

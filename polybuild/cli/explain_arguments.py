@@ -13,8 +13,8 @@ from polybuild.cli.arguments import (
     bare_parser,
     check_flags_files,
     check_source,
-    choose_compiler,
     command_parser,
+    compiler_of_files,
     settings_of,
     split_words,
 )
@@ -64,7 +64,7 @@ def parse_explain(words: Sequence[str]) -> ExplainArguments:
             raise UsageError("with -p the flags are those of the build; leave out what stands after '--'")
         files = compilations(build, sources, settings)
     else:
-        compiler, flags = choose_compiler(values["cc"], flags)
+        compiler, flags = compiler_of_files(values["cc"], flags)
         requests = (Request(each, settings, tuple(compiler), tuple(flags)) for each in sources)
         files = [Compilation(each) for each in requests]
     for each in files if html else ():

@@ -27,7 +27,7 @@ def run(words: Sequence[str]) -> int:
         raise UsageError(f"there is no file '{source}'")
     if tool.find() is None:
         raise UsageError("polybuild reduce needs C-Vise (on Debian 'apt install cvise')")
-    compiler, flags = arguments.choose_compiler(values.cc, flags)
+    compiler, flags = arguments.compiler_of_files(values.cc, flags)
     settings = arguments.settings_of(vars(values)).items()
     setting = Setting(
         compiler=tuple(compiler),

@@ -14,8 +14,8 @@ from polybuild.cli.arguments import (
     Parser,
     add_knobs,
     check_flags_files,
-    choose_compiler,
     command_parser,
+    compiler_of_files,
     settings_of,
     split_words,
 )
@@ -98,7 +98,7 @@ def _files(values: Mapping[str, Any], flags: Sequence[str]) -> list[Compilation]
         raise UsageError(
             "a folder or a C file is missing, or -p with that of a build (see 'polybuild survey --help')"
         )
-    compiler, rest = choose_compiler(values["cc"], flags)
+    compiler, rest = compiler_of_files(values["cc"], flags)
     sources = dict.fromkeys(file for each in paths for file in _c_files(each))
     return [Compilation(Request(each, settings, tuple(compiler), tuple(rest))) for each in sources]
 

@@ -33,11 +33,11 @@ def test_everything_at_once():
     assert (given.verbose, given.colour) == (True, "never")
 
 
-def test_what_is_not_given_is_empty():
+def test_what_is_not_given_is_empty_or_usual():
     given = parse("in.c")
     assert given.files == ("-", "", "")
     assert given.request.settings == {}
-    assert (given.request.compiler, given.request.flags) == (("cc",), ())
+    assert (given.request.compiler, given.request.flags) == (("cc",), ("-O2",))
 
 
 def test_every_option_has_its_argument():
@@ -60,7 +60,7 @@ def test_every_option_has_its_argument():
         (None, ["/usr/bin/ccache", "gcc", "-O1"], ["/usr/bin/ccache", "gcc"], ["-O1"]),
         (None, ["-O1"], ["tcc", "-w"], ["-O1"]),
         (None, ["@flags"], ["tcc", "-w"], ["@flags"]),
-        (None, [], ["tcc", "-w"], ["-O2"]),
+        (None, [], ["tcc", "-w"], []),
     ],
 )
 def test_the_compiler_is_named_in_one_of_three_places(monkeypatch, wanted, words, compiler, flags):
@@ -68,11 +68,18 @@ def test_the_compiler_is_named_in_one_of_three_places(monkeypatch, wanted, words
     assert arguments.choose_compiler(wanted, words) == (compiler, flags)
 
 
+@pytest.mark.parametrize(
+    ("words", "flags"), [([], ["-O2"]), (["--"], ["-O2"]), (["--", "gcc"], []), (["--", "-g"], ["-g"])]
+)
+def test_files_are_taken_to_be_optimised_where_nothing_is_said(words, flags):
+    assert list(parse("in.c", *words).request.flags) == flags
+
+
 def test_a_compiler_with_blanks_in_its_path(tmp_path):
     path = tmp_path / "my tools" / "cc"
     path.parent.mkdir()
     path.touch()
-    assert arguments.choose_compiler(str(path), []) == ([str(path)], ["-O2"])
+    assert arguments.choose_compiler(str(path), []) == ([str(path)], [])
 
 
 def test_response_files_are_read_and_known(tmp_path):
