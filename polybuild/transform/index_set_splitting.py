@@ -90,20 +90,47 @@ def _split(scop: Scop, statement: Statement, live_out: frozenset[str], taken: Co
     new, arrays = [each for each in scop.statements if each.name not in inside], list(scop.arrays)
     originals: dict[str, str] = {}
     for side, iterations in enumerate(nest.parts):
-        own = {each.name: variable_for(each, f"side{side}", taken) for each in private} if side else {}
-        arrays += own.values()
+        parts: list[Statement] = []
         for each in nest.statements:
             outer = isl.Map.from_multi_aff(outer_loops(each.domain.get_space(), len(nest.loops)))
             here = each.domain.intersect(iterations.apply(outer.reverse())).coalesce()
             part = with_settled_choices(copied(each, next(names), here), scop.context)
             if not here.is_empty():
                 conditional = each.conditional or nest.conditional
-                new.append(
-                    replace(with_arrays(part, own), conditional=conditional, border=each.border or side > 0)
-                )
+                parts.append(replace(part, conditional=conditional, border=each.border or side > 0))
                 originals[part.name] = each.name
+        parts = _needed(parts, {each.name for each in private})
+        used = [each for each in private if any(part.accesses_to(each) for part in parts)]
+        own = {each.name: variable_for(each, f"side{side}", taken) for each in used} if side else {}
+        arrays += own.values()
+        new += [with_arrays(each, own) for each in parts]
     schedule = order_of_copies(scop, new, originals)
     return replace(scop, statements=tuple(new), arrays=tuple(arrays), schedule=schedule)
+
+
+def _needed(parts: Sequence[Statement], private: Collection[str]) -> list[Statement]:
+    """Those of ``parts`` that do more than to set ``private`` variables that no others of them read."""
+    needed = list(parts)
+    while True:
+        read = {
+            (access.array.name, each.name)
+            for each in needed
+            for access in each.accesses
+            if access.kind is AccessKind.READ
+        }
+        idle = [
+            each
+            for each in needed
+            if all(
+                access.array.name in private
+                and not any(name == access.array.name and reader != each.name for name, reader in read)
+                for access in each.accesses
+                if access.kind is not AccessKind.READ
+            )
+        ]
+        if not idle:
+            return needed
+        needed = [each for each in needed if all(each is not other for other in idle)]
 
 
 def _own_values(scop: Scop, nest: _Nest, live_out: frozenset[str]) -> Iterator[Array]:

@@ -21,7 +21,7 @@ BUFFERS = {
     "pairs_in_line": ["'t' is kept in a buffer of 3 elements"],
     "scalar_per_step": ["'t' is kept in a variable"],
     "overwritten": ["'t' is kept in a variable"],
-    "convolution_then_clipped": ["'t' is kept in a variable"],
+    "convolution_then_clipped": ["'t' is kept in a buffer of 128 elements"],
     "fibonacci": ["'f' is kept in a buffer of 2 elements"],
     "sums_in_any_order": ["'t' is kept in a buffer of 2048 elements"],
     "named_by_pragma": ["'t' is kept in a buffer of 2 elements"],
