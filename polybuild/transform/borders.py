@@ -109,6 +109,28 @@ class NestBorders:
             for position in range(self.depth, len(statement.iterators)):
                 yield from self._cut(statement, position)
 
+    def passes_values(self, interior: isl.Set) -> bool:
+        """Whether elements that are written in the ``interior`` are read on a border, or the other way round.
+
+        Such nests were one loop for good: a statement waits in it for what others make first.
+        """
+        written, read = (
+            [
+                (access.array.name, access.relation.reverse().apply_range(self._outer(statement)))
+                for statement in self.inside
+                for access in statement.accesses
+                if access.array.extents and (access.kind is AccessKind.READ) == reads
+            ]
+            for reads in (False, True)
+        )
+        for name, writers in written:
+            for readers in (readers for other, readers in read if other == name):
+                pairs = writers.reverse().apply_range(readers)
+                out, back = pairs.intersect_domain(interior), pairs.intersect_range(interior)
+                if not (out.is_subset(back) and back.is_subset(out)):
+                    return True
+        return False
+
     def _iterations(self, statement: Statement) -> isl.Set:
         found = statement.domain.apply(self._outer(statement))
         return found.intersect_params(self.scop.context).coalesce()

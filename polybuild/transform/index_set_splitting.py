@@ -168,7 +168,8 @@ def _nest(scop: Scop, statement: Statement) -> _Nest | None:
         return None
     nest = NestBorders(scop, inside, len(loops), long)
     rows = replace(nest, long=long[-1:])
-    conditions = list((rows if _is_over_time(scop, inside) else nest).of_conditions())
+    within = replace(nest, long=[each for each in rows.long if each > 0])  # steps over time are all alike
+    conditions = list((within if _is_over_time(scop, inside) else nest).of_conditions())
     if not conditions and _shares_loops(scop, statement):
         nest = rows  # subscripts chosen further out stay the same along a row
     borders = [*nest.of_choices(), *conditions]
@@ -176,7 +177,7 @@ def _nest(scop: Scop, statement: Statement) -> _Nest | None:
         return None
     border, everywhere = reduce(isl.Set.union, borders).coalesce(), nest.everywhere
     interior = everywhere.subtract(border).coalesce()
-    if interior.n_basic_set() != 1:
+    if interior.n_basic_set() != 1 or (conditions and nest.passes_values(interior)):
         return None
     sides = everywhere.subtract(interior).coalesce().make_disjoint()
     parts = (interior, *map(isl.Set.from_basic_set, sides.get_basic_sets()))
