@@ -97,9 +97,8 @@ class NestBorders:
                 if not is_own(access, self.inside):
                     yield from filter(self._is_narrow, self._choices(statement, access))
 
-    def of_conditions(self) -> Iterator[isl.Set]:
+    def of_conditions(self, everywhere: isl.Set) -> Iterator[isl.Set]:
         """Where an element is not read, a statement does not run, or a window is cut."""
-        everywhere = self.everywhere
         for statement in self.inside:
             for access in statement.accesses:
                 if not is_choice(access) and _is_guarded(access, statement):
@@ -177,12 +176,14 @@ class NestBorders:
         ends = []
         for bound in (values.dim_min(0), values.dim_max(0)):
             pieces = [
-                end for where, end in bound.get_pieces() if not self._is_narrow(_outer(where, self.depth))
+                end
+                for where, end in bound.get_pieces()
+                if not self._is_narrow(_of_outermost(where, self.depth))
             ]
             if len(pieces) != 1:
                 return
             end = isl.PwAff.from_aff(pieces[0])
-            other = _outer(bound.ne_set(end), self.depth).coalesce()
+            other = _of_outermost(bound.ne_set(end), self.depth).coalesce()
             borders += map(isl.Set.from_basic_set, other.get_basic_sets())
             ends.append(end)
         whole = constant_value(ends[1].sub(ends[0])) is not None
@@ -190,7 +191,7 @@ class NestBorders:
             yield from borders
 
 
-def _outer(iterations: isl.Set, depth: int) -> isl.Set:
+def _of_outermost(iterations: isl.Set, depth: int) -> isl.Set:
     """``iterations`` of the outermost ``depth`` loops alone."""
     return iterations.project_out(_set, depth, iterations.dim(_set) - depth)
 

@@ -78,10 +78,7 @@ def _split(scop: Scop, statement: Statement, live_out: frozenset[str], taken: Co
     if nest is None:
         return None
     inside = {each.name for each in nest.statements}
-    over_time = any(
-        each.iterators[:1] == nest.loops[:1] and each.name not in inside for each in scop.statements
-    )
-    limit = SPLIT_STATEMENTS_OVER_TIME if over_time else SPLIT_STATEMENTS
+    limit = SPLIT_STATEMENTS_OVER_TIME if _has_others(scop, nest.statements) else SPLIT_STATEMENTS
     if len(scop.statements) + len(nest.statements) * (len(nest.parts) - 1) > limit:
         return None
     names = iter(unused_names(scop, len(nest.statements) * len(nest.parts)))
@@ -111,26 +108,16 @@ def _split(scop: Scop, statement: Statement, live_out: frozenset[str], taken: Co
 def _needed(parts: Sequence[Statement], private: Collection[str]) -> list[Statement]:
     """Those of ``parts`` that do more than to set ``private`` variables that no others of them read."""
     needed = list(parts)
-    while True:
-        read = {
-            (access.array.name, each.name)
-            for each in needed
-            for access in each.accesses
-            if access.kind is AccessKind.READ
-        }
-        idle = [
-            each
-            for each in needed
-            if all(
-                access.array.name in private
-                and not any(name == access.array.name and reader != each.name for name, reader in read)
-                for access in each.accesses
-                if access.kind is not AccessKind.READ
-            )
-        ]
-        if not idle:
-            return needed
-        needed = [each for each in needed if all(each is not other for other in idle)]
+    while idle := {each.name for each in needed if _is_idle(each, needed, private)}:
+        needed = [each for each in needed if each.name not in idle]
+    return needed
+
+
+def _is_idle(part: Statement, parts: Sequence[Statement], private: Collection[str]) -> bool:
+    written = {access.array.name for access in part.accesses if access.kind is not AccessKind.READ}
+    others = [access for each in parts if each is not part for access in each.accesses]
+    read = {access.array.name for access in others if access.kind is AccessKind.READ}
+    return written.issubset(private) and written.isdisjoint(read)
 
 
 def _own_values(scop: Scop, nest: _Nest, live_out: frozenset[str]) -> Iterator[Array]:
@@ -169,14 +156,14 @@ def _nest(scop: Scop, statement: Statement) -> _Nest | None:
     nest = NestBorders(scop, inside, len(loops), long)
     rows = replace(nest, long=long[-1:])
     within = replace(nest, long=[each for each in rows.long if each > 0])  # steps over time are all alike
-    conditions = list((within if _is_over_time(scop, inside) else nest).of_conditions())
-    if not conditions and _shares_loops(scop, statement):
+    everywhere = nest.everywhere
+    conditions = list((within if _is_over_time(scop, inside) else nest).of_conditions(everywhere))
+    if not conditions and _has_others(scop, [statement]):
         nest = rows  # subscripts chosen further out stay the same along a row
     borders = [*nest.of_choices(), *conditions]
     if not borders:
         return None
-    border, everywhere = reduce(isl.Set.union, borders).coalesce(), nest.everywhere
-    interior = everywhere.subtract(border).coalesce()
+    interior = everywhere.subtract(reduce(isl.Set.union, borders).coalesce()).coalesce()
     if interior.n_basic_set() != 1 or (conditions and nest.passes_values(interior)):
         return None
     sides = everywhere.subtract(interior).coalesce().make_disjoint()
@@ -184,10 +171,10 @@ def _nest(scop: Scop, statement: Statement) -> _Nest | None:
     return _Nest(loops, inside, parts, bool(conditions)) if len(parts) <= NEST_PARTS else None
 
 
-def _shares_loops(scop: Scop, statement: Statement) -> bool:
-    """Whether there are other statements in the outermost loop around ``statement``."""
-    around = statement.iterators[:1]
-    return any(each.iterators[:1] == around for each in scop.statements if each is not statement)
+def _has_others(scop: Scop, inside: Sequence[Statement]) -> bool:
+    """Whether there are other statements in the outermost loop around the statements ``inside``."""
+    around, names = inside[0].iterators[:1], {each.name for each in inside}
+    return any(each.iterators[:1] == around and each.name not in names for each in scop.statements)
 
 
 def _is_over_time(scop: Scop, inside: Sequence[Statement]) -> bool:
@@ -196,8 +183,7 @@ def _is_over_time(scop: Scop, inside: Sequence[Statement]) -> bool:
     All their parts depend on each other, and the sides of planes and of grids in space are many: only rows
     are split then, for vectors.
     """
-    around, names = inside[0].iterators[:1], {each.name for each in inside}
-    if any(each.iterators[:1] == around and each.name not in names for each in scop.statements):
+    if _has_others(scop, inside):
         return True
     return len(inside) > 1 and any(
         access.kind is not AccessKind.READ and access.array.extents and not depends_on(access.relation, 0)

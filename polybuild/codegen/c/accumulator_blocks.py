@@ -16,7 +16,7 @@ from polybuild.codegen.c.instances import InstancePrinter
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.c.nodes import IF, is_loop, kind_of, parts
+from polybuild.codegen.c.nodes import IF, identifier_of, is_loop, kind_of, parts
 from polybuild.poly.marks import Mark
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class AccumulatorBlockPrinter:
         first, condition = loop.for_get_init(), loop.for_get_cond()
         if _holds(first, condition):
             return None
-        identifier = loop.for_get_iterator().id_get_id().get_name()
+        identifier = identifier_of(loop)
         names = {**self._names, identifier: self._expressions.text(first, ATOM)}
         return ExpressionPrinter(lambda name: names.get(name, name), self._in_use).text(condition)
 

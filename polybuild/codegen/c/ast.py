@@ -16,6 +16,7 @@ from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.counters import computes_with, fitting_counters
 from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
 from polybuild.codegen.c.loop_origins import LoopOrigin, loop_origin
+from polybuild.codegen.c.nodes import called_by
 from polybuild.codegen.c.vector_blocks import PackedElement, Packing, Tiles, VectorBlock
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import everywhere, only_piece
@@ -165,7 +166,7 @@ class _AstBuilder(AstCallbacks):
 
     def at_domain(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         """Find what stands at a statement instance."""
-        called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
+        called = called_by(node)
         vector = self.tiles.at(called, self._within, build)
         if vector is None and called not in self._statements:
             name = called  # what ranks exchange is printed by who knows of it

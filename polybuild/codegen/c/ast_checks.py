@@ -10,7 +10,7 @@ import islpy as isl
 
 from polybuild.codegen.c.ast import Instance
 from polybuild.codegen.c.ast_sets import AstReader, CounterValues
-from polybuild.codegen.c.nodes import FOR, IF, kind_of, nodes_below, parts, users_below
+from polybuild.codegen.c.nodes import FOR, IF, identifier_of, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
 from polybuild.effort import INSTANCE_CHECK_OPERATIONS
 from polybuild.poly.budget import found_within
@@ -179,7 +179,7 @@ class _LoopParts:
         kind = kind_of(node)
         if kind == FOR:
             inside = around if self.reader is None else self.reader.loop(node, around)
-            if node.for_get_iterator().id_get_id().get_name() == f"c{self.dimension}":
+            if identifier_of(node) == f"c{self.dimension}":
                 yield _LoopPart(tuple(self._touching(each) for each in users_below(node)), inside)
             else:
                 yield from self.of(node.for_get_body(), inside)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import islpy as isl
 
-from polybuild.codegen.c.nodes import FOR, IF, kind_of, parts
+from polybuild.codegen.c.nodes import FOR, IF, identifier_of, kind_of, parts
 from polybuild.poly import spaces
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.values import dataclass
@@ -81,7 +81,7 @@ class AstReader:
         """The values inside a loop."""
         depth = len(around.counters)
         init = node.for_get_init()
-        name = node.for_get_iterator().id_get_id().get_name()
+        name = identifier_of(node)
         inner = CounterValues((*around.counters, name), around.values.add_dims(_set, 1))
         counter = _dimension(inner.values.get_space(), depth)
         if node.for_is_degenerate():

@@ -9,7 +9,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.c.types import FloatingType, IntegerType
-from polybuild.codegen.c.nodes import is_loop, kind_of, nodes_below, parts, users_below
+from polybuild.codegen.c.nodes import called_by, is_loop, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.file.names import fresh_stem
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import maps_of
@@ -165,7 +165,7 @@ class Scopes:
         if mark not in self.buffers:
             return False
         users = {each.get_tuple_name(_in) for each in maps_of(self.buffers[mark].buffer.prefix)}
-        below = (each.user_get_expr().op_get_arg(0).id_get_id().get_name() for each in users_below(node))
+        below = (called_by(each) for each in users_below(node))
         return any(name in users or name not in self.statements for name in below)
 
     def variables(self, array: str, element: isl.AstExpr) -> dict[str, str] | None:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polybuild.codegen.c.expressions import CHOICES
-from polybuild.codegen.c.lane_loops import mentions
-from polybuild.codegen.c.nodes import FOR, kind_of, nodes_below, users_below
+from polybuild.codegen.c.nodes import FOR, identifier_of, kind_of, mentions, nodes_below, users_below
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import PrintedAst
@@ -26,7 +25,7 @@ def chosen_subscripts(loop: isl.AstNode, ast: PrintedAst) -> list[isl.AstExpr]:
     """The choices among subscripts that do not ask for the counter of ``loop``, which has no loops inside."""
     if any(kind_of(each) == FOR for each in nodes_below(loop.for_get_body())):
         return []
-    counter = loop.for_get_iterator().id_get_id().get_name()
+    counter = identifier_of(loop)
     found: list[isl.AstExpr] = []
     for name in (each.get_annotation().get_name() for each in users_below(loop)):
         for _, at in ast.instances[name].accesses if name in ast.instances else ():

@@ -10,6 +10,7 @@ import islpy as isl
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.counters import computes_with
 from polybuild.codegen.c.expressions import is_identifier, is_number
+from polybuild.codegen.c.nodes import identifier_of
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def own_type(loop: isl.AstNode, instances: Sequence[Instance]) -> IntegerType | None:
     """The type of the user's counter for ``loop``, around ``instances``; None for that of all counters."""
-    identifier = loop.for_get_iterator().id_get_id().get_name()
+    identifier = identifier_of(loop)
     if not is_number(loop.for_get_inc(), 1):
         return None
     counters = [(each, _counter_of(each, identifier)) for each in instances]

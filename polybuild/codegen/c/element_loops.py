@@ -9,10 +9,9 @@ import islpy as isl
 
 from polybuild.codegen.c.expressions import ADDITIVE, ExpressionPrinter, is_number
 from polybuild.codegen.c.instances import COUNTER_TYPE
-from polybuild.codegen.c.lane_loops import mentions
 from polybuild.codegen.c.layout import between, closing, condition, loop, opening
 from polybuild.codegen.c.names_in_scope import NamesInScope
-from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of
+from polybuild.codegen.c.nodes import FOR, IF, flat, identifier_of, kind_of, mentions
 from polybuild.values import dataclass
 
 _INDENT = "  "
@@ -66,7 +65,7 @@ class ElementLoopPrinter:
 
     def _for(self, node: isl.AstNode, leaf: PointPrinter, indent: str) -> list[str]:
         """A loop over points; one along a row is a single run of neighbours."""
-        identifier, text = node.for_get_iterator().id_get_id().get_name(), self.expression().text
+        identifier, text = identifier_of(node), self.expression().text
         counter, outer, inner = self.names.fresh(identifier), self.names.get(identifier), indent + _INDENT
         first, body = text(node.for_get_init()), node.for_get_body()
         self.names[identifier] = counter

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import islpy as isl
 
 from polybuild.codegen.c.ast_sets import AstReader, CounterValues
+from polybuild.codegen.c.nodes import identifier_of
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Scop
 from polybuild.targets.device import Kernel
@@ -40,7 +41,7 @@ class GuardSimplifier:
         try:
             self._place = self._reader.loop(loop, before)
         except IllegalSchedule:  # its bounds are not understood
-            counter = loop.for_get_iterator().id_get_id().get_name()
+            counter = identifier_of(loop)
             values = before.values.add_dims(isl.dim_type.set, 1)
             self._place = CounterValues((*before.counters, counter), values)
         return before

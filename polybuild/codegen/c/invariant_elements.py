@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from polybuild.codegen.c.lane_loops import mentions
-from polybuild.codegen.c.nodes import FOR, IF, kind_of, nodes_below, users_below
+from polybuild.codegen.c.nodes import FOR, IF, identifier_of, kind_of, mentions, nodes_below, users_below
 from polybuild.storage.scalar_replacement import ReplacedElement, is_same_element
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def invariant_elements(
     """
     if any(kind_of(each) in {FOR, IF} for each in nodes_below(loop.for_get_body())):
         return []
-    counter = loop.for_get_iterator().id_get_id().get_name()
+    counter = identifier_of(loop)
     known = [element for element, _ in instances.replaced]
     found = []
     for name in (each.get_annotation().get_name() for each in users_below(loop)):

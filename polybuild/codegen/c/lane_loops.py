@@ -12,7 +12,7 @@ from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
 from polybuild.codegen.c.lane_scope import LaneScope
 from polybuild.codegen.c.layout import loop
-from polybuild.codegen.c.nodes import FOR, IF, kind_of, nodes_below, users_below
+from polybuild.codegen.c.nodes import FOR, IF, identifier_of, kind_of, mentions, nodes_below, users_below
 from polybuild.codegen.c.row_buffers import RowBufferPrinter
 from polybuild.poly.marks import Mark, MarkKind
 
@@ -87,7 +87,7 @@ def runs_in_lanes(node: isl.AstNode, ast: PrintedAst) -> bool:
 
     No bound or condition inside may ask for the counter.
     """
-    identifier = node.for_get_iterator().id_get_id().get_name()
+    identifier = identifier_of(node)
     if not is_number(node.for_get_inc(), 1) or node.for_is_degenerate():
         return False
     if _Op(node.for_get_cond().op_get_type()) not in {_Op.le, _Op.lt}:
@@ -110,13 +110,3 @@ def _decisions(node: isl.AstNode) -> list[isl.AstExpr]:
         first = [node.for_get_init()]
         return first if node.for_is_degenerate() else [*first, node.for_get_cond(), node.for_get_inc()]
     return []
-
-
-def mentions(expression: isl.AstExpr, name: str) -> bool:
-    """Whether what isl calls ``name`` is part of ``expression``."""
-    kind = isl.ast_expr_type(expression.get_type())
-    if kind == isl.ast_expr_type.id:
-        return bool(expression.id_get_id().get_name() == name)
-    if kind == isl.ast_expr_type.int:
-        return False
-    return any(mentions(expression.op_get_arg(each), name) for each in range(expression.op_get_n_arg()))

@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.bodies import c_text
-from polybuild.codegen.c.nodes import is_loop, kind_of, nodes_below, users_below
+from polybuild.codegen.c.nodes import identifier_of, is_loop, kind_of, nodes_below, users_below
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Array, Scop, Statement
 
@@ -62,7 +62,7 @@ class LocalVariables:
             loops = (
                 each
                 for each in nodes_below(node)
-                if is_loop(each) and each.for_get_iterator().id_get_id().get_name() == f"c{directive.depth}"
+                if is_loop(each) and identifier_of(each) == f"c{directive.depth}"
             )
             if any(self._users(each, array) == self._all_users(array) for each in loops):
                 return True

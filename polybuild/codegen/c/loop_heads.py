@@ -9,6 +9,7 @@ from polybuild.codegen.c.bodies import BodyPrinter
 from polybuild.codegen.c.expressions import UNARY, ExpressionPrinter, is_atom, is_number
 from polybuild.codegen.c.layout import WIDTH, CodeLine, loop
 from polybuild.codegen.c.names_in_scope import NamesInScope
+from polybuild.codegen.c.nodes import identifier_of
 from polybuild.scop.model import DynamicLoop
 
 _Op = isl.ast_expr_op_type
@@ -43,7 +44,7 @@ class LoopHeadPrinter:
         In a ``plain`` one, under a directive, no variable is declared but the counter.
         """
         expressions, kind = self._expressions, self._counter_type
-        identifier = node.for_get_iterator().id_get_id().get_name()
+        identifier = identifier_of(node)
         condition = node.for_get_cond()
         end = condition.op_get_arg(1)
         start, last = self._start(node), expressions.text(end)

@@ -26,7 +26,7 @@ from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.layout import CodeLine, closing, condition, loop
 from polybuild.codegen.c.loop_heads import LoopHeadPrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
-from polybuild.codegen.c.nodes import IF, is_loop, kind_of
+from polybuild.codegen.c.nodes import IF, identifier_of, is_loop, kind_of, mentions
 from polybuild.codegen.c.parts import counts_up
 from polybuild.values import dataclass
 
@@ -52,11 +52,6 @@ def _inside(outer: isl.AstNode) -> tuple[isl.AstNode, isl.AstExpr | None]:
     if kind_of(body) == IF and not body.if_has_else_node():
         return body.if_get_then_node(), body.if_get_cond()
     return body, None
-
-
-def identifier_of(node: isl.AstNode) -> str:
-    """What isl calls the counter of the loop ``node``."""
-    return str(node.for_get_iterator().id_get_id().get_name())
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +82,7 @@ class PairPrinter:
     def heads(self, heads: LoopHeadPrinter, indent: str) -> PairHeads:
         """What ``heads`` prints if the iterations are a box; or else the heads of the box around them."""
         row = identifier_of(self._outer)
-        if any(_mentions(each, row) for each in (self._inner.for_get_init(), _bound(self._inner))):
+        if any(mentions(each, row) for each in (self._inner.for_get_init(), _bound(self._inner))):
             return self._within_box(indent)
         before, outer = heads.head(self._outer, self._counters[0], indent, plain=True)
         constants, inner = heads.head(self._inner, self._counters[1], indent, plain=True)
@@ -151,14 +146,3 @@ def _bound(node: isl.AstNode) -> isl.AstExpr:
 def _test(node: isl.AstNode) -> str:
     """How the counter of a loop that counts up is compared with its bound."""
     return "<=" if _Op(node.for_get_cond().op_get_type()) == _Op.le else "<"
-
-
-def _mentions(expression: isl.AstExpr, identifier: str) -> bool:
-    """Whether what isl calls ``identifier`` is in ``expression``."""
-    kind = isl.ast_expr_type(expression.get_type())
-    if kind == isl.ast_expr_type.id:
-        return bool(expression.id_get_id().get_name() == identifier)
-    if kind != isl.ast_expr_type.op:
-        return False
-    operands = map(expression.op_get_arg, range(expression.op_get_n_arg()))
-    return any(_mentions(each, identifier) for each in operands)

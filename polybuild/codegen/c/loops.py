@@ -40,10 +40,10 @@ from polybuild.codegen.c.layout import (
 from polybuild.codegen.c.locals import LocalVariables
 from polybuild.codegen.c.loop_heads import LoopHeadPrinter, register, restored_head
 from polybuild.codegen.c.loop_origins import UNKNOWN, LoopOrigin
-from polybuild.codegen.c.loop_pairs import PairPrinter, identifier_of, inner_of_pair
+from polybuild.codegen.c.loop_pairs import PairPrinter, inner_of_pair
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.c.nodes import FOR, IF, flat, kind_of, statements_in_a_row, users_below
+from polybuild.codegen.c.nodes import FOR, IF, flat, identifier_of, kind_of, statements_in_a_row, users_below
 from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.parts import PartsPrinter, counts_up
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter, block_below
@@ -212,7 +212,7 @@ class LoopPrinter:
         return [head, f"{inner}{first}", *lines, f"{inner}{last}", closing(indent)]
 
     def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
-        identifier = node.for_get_iterator().id_get_id().get_name()
+        identifier = identifier_of(node)
         restored, origin = self._ast.dynamic.get(_called(node)), self._origin(node)
         if node.for_is_degenerate():
             return self._once(node, origin, indent)
@@ -316,7 +316,7 @@ class LoopPrinter:
         self, node: isl.AstNode, counter: str, mark: Mark | None, own: IntegerType | None, indent: str
     ) -> list[str]:
         """Lines of the body of the loop ``node`` below ``mark``, with its ``counter`` of the type ``own``."""
-        identifier = node.for_get_iterator().id_get_id().get_name()
+        identifier = identifier_of(node)
         outer, self._names[identifier] = self._names.get(identifier), counter
         if own is not None:
             self._instances.own_types[identifier] = own.name
@@ -425,7 +425,7 @@ class LoopPrinter:
         self, node: isl.AstNode, mark: Mark, directive: LoopDirective, indent: str
     ) -> list[str] | None:
         """The loop ``node`` below variables for elements that all its iterations read; None without any."""
-        identifier = node.for_get_iterator().id_get_id().get_name()
+        identifier = identifier_of(node)
         inner, declared, before = indent + _INDENT, self._names.enter(), len(self._instances.replaced)
         lines: list[str] = []
         for each in invariant_elements(node, self._ast, self._instances, directive.invariant):
@@ -465,7 +465,7 @@ class LoopPrinter:
         directive = self._directives.at(mark)
         lanes = None if directive is None else directive.lanes
         assert directive is not None and lanes is not None  # noqa: PT018, S101 - who asks has looked
-        identifier, inner = node.for_get_iterator().id_get_id().get_name(), indent + _INDENT
+        identifier, inner = identifier_of(node), indent + _INDENT
         outer, declared = self._names.get(identifier), self._names.enter()
         self._names[identifier] = counter
         scope = LaneScope(lanes, identifier, counter, self._names, self._instances, self._in_use)
@@ -507,7 +507,7 @@ class LoopPrinter:
 
     def _once(self, node: isl.AstNode, origin: LoopOrigin, indent: str) -> list[str]:
         """A loop with a single iteration, as a block with a constant."""
-        identifier = node.for_get_iterator().id_get_id().get_name()
+        identifier = identifier_of(node)
         counter = self._counter(origin.counter, identifier)
         start = self._expression().text(node.for_get_init())
         outer, declared = self._names.get(identifier), self._names.enter()
@@ -535,7 +535,7 @@ class LoopPrinter:
             ]
         counted, inside = restored.loop, first_instance(node)
         instance = self._ast.instances[inside]
-        identifier = node.for_get_iterator().id_get_id().get_name()
+        identifier = identifier_of(node)
         iterator = instance.statement.iterators[counted.position]
         unsigned = isinstance(iterator.type, IntegerType) and not iterator.type.signed
         variable = counter = self._counter(iterator.name, identifier)

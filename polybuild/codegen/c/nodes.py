@@ -52,6 +52,26 @@ def users_below(node: isl.AstNode) -> Iterator[isl.AstNode]:
     return (each for each in nodes_below(node) if kind_of(each) == isl.ast_node_type.user)
 
 
+def identifier_of(loop: isl.AstNode) -> str:
+    """What isl calls the counter of ``loop``."""
+    return str(loop.for_get_iterator().id_get_id().get_name())
+
+
+def called_by(user: isl.AstNode) -> str:
+    """The name of the statement that ``user`` is an instance of."""
+    return str(user.user_get_expr().op_get_arg(0).id_get_id().get_name())
+
+
+def mentions(expression: isl.AstExpr, name: str) -> bool:
+    """Whether what isl calls ``name`` is part of ``expression``."""
+    kind = isl.ast_expr_type(expression.get_type())
+    if kind == isl.ast_expr_type.id:
+        return bool(expression.id_get_id().get_name() == name)
+    if kind == isl.ast_expr_type.int:
+        return False
+    return any(mentions(expression.op_get_arg(each), name) for each in range(expression.op_get_n_arg()))
+
+
 def statements_in_a_row(node: isl.AstNode) -> list[isl.AstNode]:
     """The statements that ``node`` is, one after the other; none if there are loops or conditions in it."""
     if kind_of(node) == isl.ast_node_type.user:

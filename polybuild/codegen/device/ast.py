@@ -12,6 +12,7 @@ from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
 from polybuild.codegen.c.loop_origins import LoopOrigin
+from polybuild.codegen.c.nodes import called_by
 from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark
@@ -141,7 +142,7 @@ class _KernelAstBuilder(AstCallbacks):
 
     def at_domain(self, node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         """Find what stands at a statement instance, or at one of a statement that was added."""
-        called = node.user_get_expr().op_get_arg(0).id_get_id().get_name()
+        called = called_by(node)
         if called in self._tree.added:
             name = f"copy{len(self.copies)}"
             self.copies[name] = copy_at(self._tree.added[called], build)

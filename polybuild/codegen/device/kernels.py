@@ -19,7 +19,7 @@ from polybuild.codegen.c.layout import CodeLine
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.c.nodes import FOR, kind_of, nodes_below, parts, users_below
+from polybuild.codegen.c.nodes import FOR, identifier_of, kind_of, nodes_below, parts, users_below
 from polybuild.codegen.device.arrays import Argument, ArgumentPrinter, element_type
 from polybuild.codegen.device.ast import FullTile
 from polybuild.codegen.device.descriptions import described
@@ -455,7 +455,7 @@ class KernelPrinter(LoopPrinter):
         self, node: isl.AstNode, ends: tuple[isl.AstExpr, isl.AstExpr], pragma: str, indent: str
     ) -> list[str]:
         """The loop ``node`` from one of ``ends`` to the other."""
-        text, identifier = self._expression().text, node.for_get_iterator().id_get_id().get_name()
+        text, identifier = self._expression().text, identifier_of(node)
         declared, outer = self._names.enter(), self._names.get(identifier)
         self._names[identifier] = counter = self._names.fresh(identifier)
         first, last = map(text, ends)

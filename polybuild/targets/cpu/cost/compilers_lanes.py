@@ -15,6 +15,7 @@ from polybuild.c.syntax_tree import contains
 from polybuild.context import CompilerRules
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, tuple_name, union_of
+from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import is_band
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last
@@ -147,8 +148,7 @@ def _has_constant_trips(loop: isl.ScheduleNode) -> bool:
     places = isl.Set.from_union_set(stamps.intersect_domain(loop.get_domain()).range())
     around = places.dim(isl.dim_type.set) - 1
     values = isl.Map.from_range(places).move_dims(_in, 0, _out, 0, around)
-    trips = values.dim_max(0).sub(values.dim_min(0))
-    return bool(trips.is_cst()) and trips.n_piece() == 1
+    return constant_value(values.dim_max(0).sub(values.dim_min(0))) is not None
 
 
 def statements_of(node: isl.ScheduleNode, scop: Scop) -> list[Statement]:
