@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from pycparser import c_ast
 from reading import Reader, codes, function, region, rejected
 
 from polybuild.c.dialects import OPAQUE
+from polybuild.source import parse
 
 LOOP = "for (int i = 0; i < n; i++) a[i] = 1;"
 REGION = f"#pragma scop\n{LOOP}\n#pragma endscop"
@@ -108,32 +107,46 @@ HEADERS = (
 )
 
 
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that the parser gets: most of a file's time goes there."""
+    texts: list[str] = []
+
+    class Parser(parse.CParser):
+        def parse(self, text, *arguments, **named):
+            texts.append(text)
+            return super().parse(text, *arguments, **named)
+
+    monkeypatch.setattr(parse, "CParser", Parser)
+    parse._parsed.cache_clear()
+    return texts
+
+
 @pytest.mark.links("-fopenmp")
 @pytest.mark.parametrize(
     "flags", [(), ("-O2", "-D_FORTIFY_SOURCE=2"), ("-std=c99",), ("-O3", "-march=native", "-g3")]
 )
-def test_system_headers_are_no_obstacle_and_cheap(read: Reader, flags: tuple[str, ...]) -> None:
+def test_system_headers_are_no_obstacle_and_cheap(
+    read: Reader, flags: tuple[str, ...], parsed: list[str]
+) -> None:
     text = "".join(f"#include <{name}.h>\n" for name in HEADERS.split())
     body = 'size_t s = strlen("x"); FILE *out = stdout; pthread_t t; uint8_t u = 1; bool b = true; time_t w = 0;\n'
     body += 'double complex z = csqrt(2.0); memcpy(a, a, s); printf("%d", u);\n'
     body += "#pragma scop\nfor (int i = 0; i < n; i++) a[i] = sqrt(fabs(a[i])) + (b ? INT_MAX : (int) w);\n#pragma endscop\n"
     body += "(void) z; (void) t; (void) out;"
-    started = time.process_time()
     source = read(text + function(body), "-fopenmp", *flags)
-    seconds = time.process_time() - started
     found = region(source)
     assert {"strlen", "memcpy"} <= set(found.visible.functions)
     assert "u" in found.visible.symbols
-    assert seconds < 1.0  # of this process; measured: 0.25
+    assert 0 < sum(map(len, parsed)) < 10_000
     assert len(source.dependencies) > 20
 
 
-def test_long_tables_are_not_parsed(read: Reader) -> None:
+def test_long_tables_are_not_parsed(read: Reader, parsed: list[str]) -> None:
     table = ", ".join(str(number) for number in range(100_000))
     text = f"static const int table[] = {{ {table} }}, other = 3;\n" + function(
         f"n = table[0] + other;\n{REGION}"
     )
-    started = time.process_time()
     found = region(read(text))
     assert {"table", "other"} <= set(found.visible.symbols)
-    assert time.process_time() - started < 2.0
+    assert 0 < sum(map(len, parsed)) < 1000

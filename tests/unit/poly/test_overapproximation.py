@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import islpy as isl
 import pytest
 from islpy import dim_type
 
+from polybuild.poly.budget import operation_budget
 from polybuild.poly.overapproximation import overapproximation_of, overapproximation_of_piece
 
 # found by the fuzzer: isl took over three minutes to find the coefficients of this one
@@ -36,9 +35,8 @@ def test_nothing_is_lost(text):
 
 def test_the_coefficients_of_what_is_left_are_found_at_once():
     simple = overapproximation_of_piece(piece(SLOW))
-    started = time.process_time()
-    simple.wrap().coefficients()
-    assert time.process_time() - started < 5
+    with operation_budget(100_000):
+        simple.wrap().coefficients()
     assert simple.is_subset(
         isl.BasicMap("[p, m, n] -> { S[i, j] -> T[a, b] : i < a }")
     )  # what gives the order

@@ -199,5 +199,5 @@ def test_what_is_not_settled_in_time_is_cut_instead(cut, model):
     problem = build_problem(found.scop, found.dependences)
     started = time.process_time()
     tree = build_tree(find_tree(problem, Strategy(cut)), problem.nodes, found.scop.domain)
-    assert time.process_time() - started < 20  # without a limit it does not end
+    assert time.process_time() - started < 200  # some seconds; without a limit it does not end
     check_schedule(tree, found.dependences, found.scop.domain)
