@@ -45,11 +45,15 @@ class CompilerRules:
 
 @dataclass(frozen=True, slots=True)
 class CompileContext:
-    """What the passes from scheduling on may ask: the options, the machine and the compiler's rules."""
+    """What the passes from scheduling on may ask: the options, the machine and the compiler's rules.
+
+    A region that is ``repeated`` finds the data of the run before in caches where they fit.
+    """
 
     options: Options = field(default_factory=Options)
     machine: Machine = field(default_factory=Machine)
     compiler: CompilerRules = field(default_factory=CompilerRules)
+    repeated: bool = False
 
     def with_options(self, options: Options) -> CompileContext:
         """The context with ``options`` instead of its own."""

@@ -7,7 +7,8 @@ associative and commutative
 - in integers for ``+ - * & | ^``, modulo a power of two: the accumulator is kept in an
   unsigned type, which has no overflow, and cut to its own type in the end;
 - for minima and maxima where equal values are the same value. Integers are; floating-point
-  numbers are but for the two zeros, so the compared value must be one that is never ``-0.0``.
+  numbers are but for the two zeros, so the compared value must be one that is never ``-0.0``, or that of a
+  maximum ``+0.0`` at least.
   Not-a-number compares false, and so is never chosen, wherever it comes;
 - for ``+`` and ``*`` in floating point, and for all other minima and maxima, only by the
   user's leave: for all of them, or by a clause of OpenMP.
@@ -15,19 +16,20 @@ associative and commutative
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.positive_values import PositiveValues, positive_variables
 from polybuild.analysis.promised_orders import Update, promised_updates, updates_of
 from polybuild.c.conversions import common_type, promoted
-from polybuild.c.symbols import Symbol
-from polybuild.c.syntax_tree import walk
+from polybuild.c.syntax_tree import single_statement, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.context import Reordering
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.scop.statement_symbols import symbols_of
 from polybuild.source.model import Region
 from polybuild.values import dataclass
 
@@ -35,7 +37,6 @@ from polybuild.values import dataclass
 _CHAINS = {"+": "+-", "-": "+-", "*": "*", "&": "&", "|": "|", "^": "^"}
 _GREATER, _LESS = {">", ">="}, {"<", "<="}
 _MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
-_ABSOLUTE = frozenset({"fabs", "fabsf", "fabsl"})
 CARRIED = "carried"
 """The operator of what is kept along with a minimum or maximum."""
 TAKEN = "taken"
@@ -158,8 +159,9 @@ def _sorted(
     found: list[Reduction] = []
     ordered: list[Reduction] = []
     promised = promised_updates(region.statements) if reordering is Reordering.PROMISED else frozenset()
+    positive = positive_variables(scop, region)
     for statement in scop.statements:
-        reduction = ReductionMatcher(statement, region, scattered=scattered).reduction()
+        reduction = ReductionMatcher(statement, region, scattered=scattered, positive=positive).reduction()
         if reduction is not None and (dynamic or not statement.dynamic):
             free = reduction.exact or reordering is Reordering.ANY or _is_promised(reduction, promised)
             (found if free else ordered).append(reduction)
@@ -184,21 +186,24 @@ def find_scattered_updates(
 
 
 class ReductionMatcher:
-    """Reads the body of one statement; data choose the accumulator if it is ``scattered``."""
+    """Reads the body of one statement; data choose the accumulator if it is ``scattered``.
 
-    def __init__(self, statement: Statement, region: Region, *, scattered: bool = False) -> None:
+    The variables of the names ``positive`` are never below zero, nor ``-0.0``.
+    """
+
+    def __init__(
+        self,
+        statement: Statement,
+        region: Region,
+        *,
+        scattered: bool = False,
+        positive: Collection[str] = (),
+    ) -> None:
         self._statement = statement
+        self._positive = PositiveValues(positive, statement, region)
         self._region = region
         self._scattered = scattered
-        symbols: dict[str, Type | Symbol] = dict(region.visible.symbols)
-        symbols |= {array.name: array.element for _, array in statement.locals if not array.extents}
-        symbols |= {
-            str(each.node.name): each.array.element
-            for each in statement.accesses
-            if each.array.expanded and isinstance(each.node, c_ast.ID)
-        }
-        symbols |= {each.name: each.type for each in statement.iterators}
-        self._symbols: Mapping[str, Type | Symbol] = symbols
+        self._symbols = symbols_of(statement, region)
         self._own: frozenset[int] = frozenset()
 
     def reduction(self) -> Reduction | None:
@@ -242,7 +247,7 @@ class ReductionMatcher:
         if isinstance(body, c_ast.If):
             if body.iffalse is not None:
                 return None
-            update = _single(body.iftrue)
+            update = single_statement(body.iftrue)
             found = self._chosen(body.cond, update, element)
             if found is not None or self._has_own(body.cond):
                 return found
@@ -321,7 +326,7 @@ class ReductionMatcher:
         others = [each for each in arguments if id(each) not in self._own]
         if len(arguments) != 2 or len(others) != 1 or self._has_own(others[0]):
             return None
-        return name[:4], element, False
+        return name[:4], element, all(map(self._positive.has, arguments))
 
     def _chosen(
         self, condition: c_ast.Node, update: c_ast.Node, element: IntegerType | FloatingType
@@ -348,32 +353,18 @@ class ReductionMatcher:
         if not _fits(kind, element):
             return None
         exact = isinstance(element, IntegerType)
-        if not exact and taken and operator in {"<", ">"}:
-            exact = isinstance(kind, IntegerType) or self._is_positive(value)
+        if not exact and taken:
+            number = isinstance(kind, IntegerType) or self._positive.has(value)
+            above = self._positive.has(right)
+            # of equal values it does not matter which one a maximum above zero takes, nor one of such values
+            exact = number or (above and operator == ">") if operator in {"<", ">"} else number and above
         return "max" if greater else "min", element, exact
-
-    def _is_positive(self, node: c_ast.Node) -> bool:
-        """Whether a floating-point value is not a number, or ``+0.0`` or above."""
-        if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID):
-            return node.name.name in _ABSOLUTE
-        if isinstance(node, c_ast.BinaryOp):
-            if node.op == "*":
-                return same(node.left, node.right)
-            return node.op == "+" and self._is_positive(node.left) and self._is_positive(node.right)
-        return False
 
     def _has_own(self, node: c_ast.Node) -> bool:
         return any(id(each) in self._own for each in walk(node))
 
     def _type(self, node: c_ast.Node) -> Type:
         return type_of(node, self._symbols, self._region.visible)
-
-
-def _single(node: c_ast.Node) -> c_ast.Node:
-    """The only statement of a block."""
-    while isinstance(node, c_ast.Compound) and len(node.block_items or ()) == 1:
-        node = node.block_items[0]
-    return node
 
 
 def _unsigned(kind: IntegerType) -> IntegerType:

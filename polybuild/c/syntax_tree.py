@@ -132,6 +132,13 @@ def with_parts(node: c_ast.Node, new: Mapping[int, c_ast.Node]) -> c_ast.Node:
     return mapped(node, lambda each: with_parts(each, new))
 
 
+def single_statement(node: c_ast.Node) -> c_ast.Node:
+    """The only statement of a block; what is none, or has more of them, itself."""
+    while isinstance(node, c_ast.Compound) and len(node.block_items or ()) == 1:
+        node = node.block_items[0]
+    return node
+
+
 def node_count(node: c_ast.Node) -> int:
     """The number of nodes of a tree."""
     return 1 + sum(node_count(child) for child in node)

@@ -21,7 +21,8 @@ from polybuild.driver.chosen_machine import choose_machine
 from polybuild.driver.compiler_rules import compiler_rules
 from polybuild.driver.details import Details
 from polybuild.driver.experience import NO_EXPERIENCE, Experience
-from polybuild.driver.file_regions import Work, results_of
+from polybuild.driver.file_regions import Work
+from polybuild.driver.inner_regions import with_inner_regions
 from polybuild.driver.isolation import UNWATCHED, Watch
 from polybuild.driver.pass_printer import SILENT, PassPrinter
 from polybuild.driver.pass_times import PassClock, PassTime
@@ -79,18 +80,18 @@ def compile_source(
     is kept and reported. ``watch`` is told which region is worked on, and knows of those to
     leave; ``printer`` is told what the passes made of each.
     """
-    tuning = experience.tuning
     with printer.clock.runs("reading"):
         source, refused, trials = _read(path, options, compiler, flags, (watch, printer.clock))
     options, problem = _available_backend(source, options)
     with printer.clock.runs("machine"):
         context, wrong = _context(path, options, compiler, flags, needed=bool(source.regions))
-    tuned = FileTuning(source, tuning, Build.of(compiler, flags, context.machine))
-    diagnostics = [*source.diagnostics, *problem, *wrong, *tuning.diagnostics, *tuned.stale()]
+    tuned = FileTuning(source, experience.tuning, Build.of(compiler, flags, context.machine))
+    diagnostics = [*source.diagnostics, *problem, *wrong, *tuned.tuning.diagnostics, *tuned.stale()]
     reports, details = list[RegionReport](), list[Details | None]()
     replacements, alike = list[Replacement](), list[Region]()
     distributes = options.distribute != "off"
-    results = results_of(source, tuned, Work(context, watch, printer, trials, experience.store))
+    work = Work(context, watch, printer, trials, experience.store)
+    source, results = with_inner_regions(source, tuned, work, (compiler, flags))
     for region, found in zip(source.regions, results, strict=True):
         if found.diagnostic is not None and found.report.detected:  # nobody asked for it
             refused += (RefusedLoop(found.report.line, found.report.end_line, found.diagnostic),)

@@ -38,6 +38,7 @@ from polybuild.report.record.model import (
     Sequential,
 )
 from polybuild.schedule.legality import IllegalSchedule
+from polybuild.source.blocks import is_repeated
 from polybuild.source.model import Region
 from polybuild.storage.buffers import IllegalStorage
 from polybuild.targets.cpu.target import OPENMP
@@ -83,7 +84,7 @@ def _by_strategies(
     region: Region, context: CompileContext, crashes: int, printer: PassPrinter, operations: int
 ) -> tuple[RegionText | None, RegionReport, Details]:
     options = _with_clauses(region, context.options)
-    context = context.with_options(options)
+    context = replace(context.with_options(options), repeated=is_repeated(region.function, region.index))
     if crashes:  # kernels of tiles over time may have been what did not come to an end
         options = replace(options, tile_shape="rectangular")
     strategies = fallback_strategies(context.with_options(options))[-1 if crashes else 0 :]

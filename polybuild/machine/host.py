@@ -18,7 +18,17 @@ _FUSED = frozenset({"__FMA__", "__FP_FAST_FMA", "__ARM_FEATURE_FMA"})
 # keeps the translation (AMD, Software Optimization Guides, families 19h and 1Ah), and what --measure found of
 # the core and its caches.
 _FAMILIES: dict[tuple[str, str, str], dict[str, float]] = {
-    ("AuthenticAMD", "25", "avx512f"): {"memory.pages": 3072},
+    ("AuthenticAMD", "25", "avx512f"): {
+        "arithmetic.operation": 0.14,
+        "arithmetic.access": 0.14,
+        "arithmetic.divide": 1.2,
+        "arithmetic.root": 2.3,
+        "vector.gather": 0.15,
+        "l1.bandwidth": 200.0,
+        "l2.bandwidth": 100.0,
+        "l3.bandwidth": 60.0,
+        "memory.pages": 3072,
+    },
     ("AuthenticAMD", "26", "avx512f"): {
         "arithmetic.operation": 0.12,
         "arithmetic.access": 0.09,

@@ -82,6 +82,18 @@ def with_counters_set(region: Region) -> Region:
     return dataclasses.replace(region, statements=(*reversed(sets), *region.statements)) if sets else region
 
 
+def set_right_before(region: Region, name: str) -> c_ast.Node | None:
+    """What the variable ``name`` of the function is set to just before ``region`` runs; None if unknown."""
+    placement = place_region(region.function, region.index) if region.index >= 0 else None
+    if placement is None or _jumps(region):
+        return None
+    for each in reversed(list(_before(placement.ancestors[-1:], region))):
+        if name in _changed(each):
+            target, value = _assigned(each)
+            return value if target == name else None
+    return None
+
+
 def _counted(loop: c_ast.Node) -> set[str]:
     """The variables that ``loop`` changes, or what of them chooses elements if it starts a counter.
 

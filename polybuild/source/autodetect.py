@@ -1,4 +1,4 @@
-"""Regions that nobody marked: whole loops, outermost ones first, that a caller finds worth taking.
+"""Loops that nobody marked as regions: outermost ones first, that a caller finds worth taking.
 
 The preprocessed text gets markers around candidate loops, as if the user had
 written them there, and is read like any other. Loops that are refused give way
@@ -7,13 +7,13 @@ taken, too. Only loops that stand on lines of their own, with whole calls of mac
 preprocessor conditionals in them, are candidates, and none in functions that have
 marked regions or share work by OpenMP already; but where that is wanted those under
 ``omp parallel`` are, loops or blocks, with their directives. Hints to compilers, as ``ivdep`` and
-``omp simd``, do not matter.
+``omp simd``, do not matter. Loops in a marked region that is not understood as a whole are candidates, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from polybuild.c.tokens import Token, tokens
@@ -27,7 +27,7 @@ from polybuild.source.model import Region, Source, Span
 from polybuild.source.openmp import OF_LANES, PARALLEL, gives_way, is_shared_by_others
 from polybuild.source.preprocess import macros_defined, preprocess
 from polybuild.source.reader import FileText, Regions, regions_in, residents_in, text_of
-from polybuild.source.regions import CONDITIONAL
+from polybuild.source.regions import CONDITIONAL, MARKING, RegionFinder
 from polybuild.source.statements import LOOPS, statement_end
 from polybuild.values import dataclass
 
@@ -40,18 +40,23 @@ _HINTS = pattern(
 )
 _OF_TEAMS = ("{", "if", *LOOPS)
 _SIMPLE = pattern(r"[^{}#]*")
+_NO_CODE = pattern(r"^[ \t]*#.*$|\s", re.MULTILINE)
 _CONTROL = frozenset({"if", "else", "switch", "case", "default", "goto", "return", "break", "continue", ":"})
 
 
 @dataclass(frozen=True, slots=True)
 class StatementRange:
-    """Whole statements of a function, one after the other: offsets into the preprocessed text, and lines."""
+    """Whole statements of a function, one after the other: offsets into the preprocessed text, and lines.
+
+    ``clauses`` are those of the region around them.
+    """
 
     start: int
     end: int
     first_line: int
     last_line: int
     block: int | None
+    clauses: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +90,49 @@ def detect_regions(
     Loops and blocks that OpenMP shares out are candidates if they are ``shared``. Raises SourceError as
     ``read_source`` does.
     """
-    text = text_of(path)
+    file, dependencies = _file_text(path, compiler, flags)
+    detector = _Detector(file, accept, shared=shared)
+    taken = detector.run(detector.in_functions())
+    regions, diagnostics = detector.read(taken)
+    residents, problems = residents_in(file, SourceText(file.text, path), regions)
+    source = Source(path, file.text, regions, dependencies, (*diagnostics, *problems), residents)
+    return Detection(source, tuple(detector.refused))
+
+
+def regions_inside(
+    kept: Sequence[Region], path: str, compiler: Sequence[str], flags: Sequence[str], accept: Accept
+) -> list[Region]:
+    """Those regions inside of ``kept`` ones of the file at ``path`` that ``accept`` takes, in order.
+
+    They get the clauses of the region that they are in. Raises SourceError as ``read_source`` does.
+    """
+    file, _ = _file_text(path, compiler, flags)
+    user_text = SourceText(file.text, path)
+    text = file.preprocessed
+    finder = RegionFinder(user_text, LineTable(text, user_text, path), ChunkIndex(text))
+    finder.find()
+    spans = {each.span for each in kept}
+    detector = _Detector(replace(file, preprocessed=_without_markers(text)), accept, shared=False)
+    ranges = detector.run(
+        each
+        for candidate in finder.candidates
+        if candidate.span in spans and candidate.end is not None
+        for each in detector.in_region(candidate.begin.end, candidate.end.start, candidate.begin.clauses)
+    )
+    return [each for each in detector.read(ranges)[0] if isinstance(each, Region) and each.detected]
+
+
+def _file_text(path: str, compiler: Sequence[str], flags: Sequence[str]) -> tuple[FileText, tuple[str, ...]]:
+    """The file at ``path``, and the files that it is made from."""
     preprocessed = preprocess(path, compiler, flags)
     dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
-    file = FileText(text, path, flags, preprocessed.text, macros_defined(dependencies, flags))
-    detector = _Detector(file, accept, shared=shared)
-    taken = detector.run()
-    regions, diagnostics = detector.read(taken)
-    residents, problems = residents_in(file, SourceText(text, path), regions)
-    source = Source(path, text, regions, dependencies, (*diagnostics, *problems), residents)
-    return Detection(source, tuple(detector.refused))
+    macros = macros_defined(dependencies, flags)
+    return FileText(text_of(path), path, flags, preprocessed.text, macros), dependencies
+
+
+def _without_markers(text: str) -> str:
+    """Preprocessed ``text`` with spaces in place of the markers of regions."""
+    return MARKING.sub(lambda found: " " * len(found[0]), text)
 
 
 class _Detector:
@@ -108,12 +146,26 @@ class _Detector:
         self._lines = LineTable(file.preprocessed, self._user_text, file.path)
         self.refused: list[RefusedLoop] = []
 
-    def run(self) -> list[StatementRange]:
-        """The statements to take, in order."""
+    def in_functions(self) -> Iterator[StatementRange]:
+        """The outermost loops of functions without marked regions."""
+        for chunk in self._functions():
+            yield from self._loops(chunk.body or 0, chunk.end)
+
+    def in_region(self, start: int, end: int, clauses: str) -> Iterator[StatementRange]:
+        """The outermost loops between markers with ``clauses``; where one is all there is, those inside."""
+        loops = self._loops(start, end)
+        text = self._lines.text
+        if len(loops) == 1 and not _NO_CODE.sub("", text[start : loops[0].start] + text[loops[0].end : end]):
+            loops = self._loops(*self._inside(loops[0]))
+        for each in loops:
+            yield replace(each, clauses=clauses)
+
+    def run(self, outermost: Iterable[StatementRange]) -> list[StatementRange]:
+        """The statements to take of the ``outermost`` loops, in order."""
         if self._user_text.renumbered:
             return []
         taken: list[StatementRange] = []
-        pending = [loop for chunk in self._functions() for loop in self._loops(chunk.body or 0, chunk.end)]
+        pending = list(outermost)
         for _ in range(DETECTED_DEPTH):
             inner: list[StatementRange] = []
             for loop, problem in zip(pending, self._problems(pending), strict=True):
@@ -122,7 +174,8 @@ class _Detector:
                 else:
                     self.refused.append(RefusedLoop(loop.first_line, loop.last_line, problem))
                     if not self._directive_of(loop.start):  # threads run what is inside
-                        inner += self._loops(*self._inside(loop))
+                        found = self._loops(*self._inside(loop))
+                        inner += [replace(each, clauses=loop.clauses) for each in found]
             if not inner:
                 break
             pending = inner
@@ -138,7 +191,10 @@ class _Detector:
         regions, diagnostics = regions_in(marked, user_text)
         return (
             tuple(
-                replace(each, detected=True) if isinstance(each, Region) and each.span in spans else each
+                # what is in an array that the user names for others may go from one of these to the next
+                replace(each, detected=True, temporaries=())
+                if isinstance(each, Region) and each.span in spans
+                else each
                 for each in regions
             ),
             diagnostics,
@@ -204,7 +260,7 @@ class _Detector:
             return None
         if text[line_start : first.start].strip() or text[last.end : line_end].strip():
             return None
-        if self._is_interrupted(range(begin, end + 1)):
+        if self._is_interrupted(range(begin, end + 1)) or self._is_marked(range(begin, end + 1)):
             return None
         raw = self._file.text[self._user_text.line_span(begin).start : self._user_text.line_span(end).end]
         code = _COMMENT.sub(" ", raw)
@@ -270,13 +326,13 @@ class _Detector:
         """The statements from ``first`` to ``then`` if they share a block and little is between them."""
         between = self._lines.text[first.end : then.start]
         lines = range(first.last_line, then.first_line + 1)
-        if first.block != then.block or not _SIMPLE.fullmatch(between):
+        if first.block != then.block or first.clauses != then.clauses or not _SIMPLE.fullmatch(between):
             return None
         if self._is_interrupted(lines):
             return None
         if any(token.text in _CONTROL or token.text in LOOPS for token in tokens(between)):
             return None
-        return StatementRange(first.start, then.end, first.first_line, then.last_line, first.block)
+        return replace(first, end=then.end, last_line=then.last_line)
 
     def _is_interrupted(self, lines: range) -> bool:
         """Whether a directive stands in ``lines`` that is no hint, and no conditional as a whole."""
@@ -293,6 +349,10 @@ class _Detector:
             elif directive.name != "pragma" or not self._gives_way(directive.arguments):
                 return True
         return depth != 0
+
+    def _is_marked(self, lines: range) -> bool:
+        """Whether a marker shares ``lines`` with code."""
+        return any(each.first_line in lines or each.last_line in lines for each in self._user_text.markers)
 
     def _gives_way(self, pragma: str) -> bool:
         """Whether a pragma says nothing that another order of the loops would not keep."""
@@ -322,8 +382,9 @@ class _Detector:
         for statements in sorted(ranges, key=lambda each: each.start):
             begin = self._lines.presumed_at(statements.start)
             end = self._lines.presumed_at(statements.end)
-            pieces += [text[position : statements.start], f"#pragma scop\n{_line(begin)}"]
-            pieces += [text[statements.start : statements.end], f"\n{_line(end)}#pragma endscop\n"]
+            pieces += [text[position : statements.start], f"#pragma scop {statements.clauses}\n"]
+            pieces += [_line(begin), text[statements.start : statements.end]]
+            pieces.append(f"\n{_line(end)}#pragma endscop\n")
             pieces.append(_line(PresumedLocation(end.file, end.line + 1)))
             position = statements.end + 1
         pieces.append(text[position:])

@@ -46,6 +46,12 @@ def place_region(function: c_ast.FuncDef, index: int) -> Placement | None:
     return None
 
 
+def is_repeated(function: c_ast.FuncDef, index: int) -> bool:
+    """Whether region ``index`` is in a loop of its function."""
+    placement = place_region(function, index)
+    return placement is not None and any(isinstance(each, _LOOPS) for each in placement.ancestors)
+
+
 def item_lists(
     node: c_ast.Node, ancestors: tuple[c_ast.Node, ...]
 ) -> Iterator[tuple[tuple[c_ast.Node, ...], Sequence[c_ast.Node]]]:

@@ -15,7 +15,8 @@ from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import Span
 from polybuild.values import dataclass
 
-_PRAGMA = pattern(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b[ \t]*(.*)$", re.MULTILINE)
+MARKING = pattern(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b[ \t]*(.*)$", re.MULTILINE)
+"""A marker as the preprocessor prints it."""
 CONDITIONAL = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
 """What opens and closes conditionals of the preprocessor."""
 
@@ -93,7 +94,7 @@ class RegionFinder:
 
     def _occurrences(self) -> Iterator[Occurrence]:
         used: set[Marker] = set()
-        for match in _PRAGMA.finditer(self.lines.text):
+        for match in MARKING.finditer(self.lines.text):
             presumed = self.lines.presumed_at(match.start())
             if not self.lines.is_main(presumed):
                 continue

@@ -7,6 +7,7 @@ import pytest
 from polybuild.analysis.reductions import find_reductions
 from polybuild.context import Reordering
 
+TOP = "#include <math.h>"
 PARAMETERS = "int n, int *restrict s, double *restrict d, int a[restrict n], double x[restrict n]"
 
 # statement of a loop over i: operator, type to accumulate in, exact
@@ -44,6 +45,56 @@ def test_reductions(statement, model):
     kept = find_reductions(found.scop, found.region, Reordering.EXACT)
     assert [each.operator for each in kept.found] == ([operator] if exact else [])
     assert [each.operator for each in kept.ordered] == ([] if exact else [operator])
+
+
+# statements of a loop over i in which ``m`` is a maximum or minimum: whether every order gives the same bits
+OF_POSITIVE = {
+    "double d = fabs(x[i]); if (d > m) m = d;": True,
+    "double d; d = x[i] * x[i] + 0.5; m = d > m ? d : m;": True,
+    "double d = sqrt(x[i] * x[i]); if (d < m) m = d;": True,
+    "e = hypot(x[i], 2); if (e > m) m = e;": True,
+    "double d = x[i]; d = fabs(d); if (d > m) m = d;": False,  # d has been something else
+    "double d = sqrt(x[i]); if (d > m) m = d;": False,  # the root of -0.0 is -0.0
+    "double d = -fabs(x[i]); if (d > m) m = d;": False,
+    "double d = fabs(x[i]) - 1; if (d > m) m = d;": False,
+    "if (m < e) m = e; e = fabs(x[i]);": False,  # e may be -0.0 before
+    "if (x[i] > m) m = x[i];": False,
+    "m = fmax(m, fabs(x[i]));": False,  # m may be -0.0 before
+}
+
+
+@pytest.mark.parametrize("statements", OF_POSITIVE)
+def test_values_that_are_never_minus_zero(statements, model):
+    text = f"for (int i = 0; i < n; i++) {{ {statements} }}"
+    found = model(text, f"{PARAMETERS}, double m, double e", top=TOP)
+    maxima = [each.operator for each in find_reductions(found.scop, found.region, Reordering.EXACT).found]
+    assert bool(maxima) is OF_POSITIVE[statements]
+
+
+# what precedes such a loop: whether a maximum of any numbers that starts there is above zero
+STARTS = {"m = 0;": True, "m = 0.5; m += fabs(x[0]);": True, "m = -1;": False, "m = x[0];": False, "": False}
+
+
+@pytest.mark.parametrize("update", ["if (x[i] > m) m = x[i];", "m = m < x[i] ? x[i] : m;"])
+@pytest.mark.parametrize("start", STARTS)
+def test_maxima_that_start_at_zero(start, update, model):
+    text = f"{start} for (int i = 0; i < n; i++) {{ {update} }}"
+    found = model(text, f"{PARAMETERS}, double m", top=TOP)
+    loops = [each for each in found.scop.statements if each.iterators]
+    exact = find_reductions(found.scop, found.region, Reordering.EXACT).found
+    assert [each.statement for each in exact if each.operator == "max"] == (loops if STARTS[start] else [])
+
+
+@pytest.mark.parametrize(("before", "above"), [("m = 0;", True), ("m = 0; if (n > 3) m = -2;", False)])
+def test_maxima_that_start_before_the_region(before, above, model):
+    text = "for (int i = 0; i < n; i++) if (x[i] > m) m = x[i];"
+    found = model(text, f"{PARAMETERS}, double m", before=before)
+    assert bool(find_reductions(found.scop, found.region, Reordering.EXACT).found) is above
+
+
+def test_a_minimum_that_starts_at_zero_may_be_minus_zero(model):
+    found = model("m = 0; for (int i = 0; i < n; i++) if (x[i] < m) m = x[i];", f"{PARAMETERS}, double m")
+    assert find_reductions(found.scop, found.region, Reordering.EXACT).found == ()
 
 
 NONE = [

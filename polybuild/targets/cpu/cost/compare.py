@@ -55,8 +55,8 @@ def cost_of_mapping(
     width = context.compiled_vector_bytes
     return CandidateCost(
         name,
-        LoopCost(loops, machine, width, parallel=False),
-        LoopCost(loops, machine, width, parallel=True),
+        LoopCost(loops, machine, width, parallel=False, repeated=context.repeated),
+        LoopCost(loops, machine, width, parallel=True, repeated=context.repeated),
         has_threads=mapping.parallel_loops > 0,
     )
 
@@ -74,4 +74,5 @@ def cost_of_original(
     machine = context.machine
     nest = NestBuilder(scop, respected, machine, aliases=aliases, compiler=context.compiler).nest(order)
     loops = Loops.of(scop, nest, frozenset(), fused=context.fused, as_written=True)
-    return LoopCost(loops, machine, context.compiled_vector_bytes, parallel=False)
+    width = context.compiled_vector_bytes
+    return LoopCost(loops, machine, width, parallel=False, repeated=context.repeated)

@@ -9,6 +9,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reduction_dependences import separate_reduction_dependences
 from polybuild.analysis.reductions import Reduction
+from polybuild.c.types import IntegerType
 from polybuild.context import CompileContext
 from polybuild.effort import COMPILERS_UNROLL
 from polybuild.scop.model import Scop
@@ -21,10 +22,11 @@ def as_compiled(
 ) -> tuple[isl.Schedule, Dependences]:
     """The original order with short loops unrolled, and what a compiler keeps of the ``exact`` dependences.
 
-    It accumulates in lanes what any order of the terms gives, sums of floating-point numbers only if it may.
+    It accumulates in lanes what any order of the terms gives in integers; in floating point only if it may:
+    it does not know which minima and maxima do not depend on the order.
     """
     reassociates = context.compiler.may_reassociate
-    reordered = [each for each in reductions if each.exact or reassociates]
+    reordered = [each for each in reductions if reassociates or isinstance(each.type, IntegerType)]
     relaxed = separate_reduction_dependences(scop, exact, reordered) if reordered else exact
     return unroll_small_trip_counts(scop, scop.schedule, few=COMPILERS_UNROLL), relaxed
 

@@ -130,13 +130,15 @@ class Loops:
 class LoopCost:
     """The cost of ``loops`` on ``machine``, by one thread or by all, as a function of the parameters.
 
-    ``compiled_bytes`` is the size of vectors that compilers use.
+    ``compiled_bytes`` is the size of vectors that compilers use. Loops that are ``repeated`` find in caches
+    what these kept since they ran before.
     """
 
     loops: Loops
     machine: Machine
     compiled_bytes: int
     parallel: bool
+    repeated: bool = False
 
     def at(self, values: Mapping[str, int]) -> Cost:
         """The cost where parameters have ``values``, by their names; others have a usual one."""
@@ -186,6 +188,10 @@ class LoopCost:
         levels = [MemoryLevel(each.bytes, line, memory.kept) for each in caches]
         levels.append(MemoryLevel(memory.pages * memory.page, memory.page, memory.kept))
         first, second, far, translated = traffic.through(nest, tuple(levels))
+        if self.repeated:
+            whole = traffic.whole(line)
+            second = 0.0 if whole <= machine.l2.bytes * memory.kept else second
+            far = 0.0 if whole <= machine.l3.bytes * memory.kept else far
         # bandwidths are those at which data come from a level to the core, whatever they pass
         near = max(0.0, first - second) / machine.l2.bandwidth
         middle = max(0.0, second - far) / machine.l3.bandwidth

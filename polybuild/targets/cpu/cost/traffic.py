@@ -155,6 +155,10 @@ class Traffic:
             self.boxes[key] = _rows(reference, box)
         return self.boxes[key].rows, self.boxes[key].bytes(unit)
 
+    def whole(self, unit: int) -> float:
+        """The bytes of all arrays: what references touch in all."""
+        return sum(self._arrays(unit).values())
+
     def _bytes(self, reference: Reference, box: tuple[float, ...], unit: int) -> float:
         return self.rows_of(reference, box, unit)[1]
 

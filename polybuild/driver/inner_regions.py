@@ -1,0 +1,71 @@
+"""Marked regions that are kept as a whole: the loops inside of them become regions of their own.
+
+A solver runs until it converges, a simulation writes a picture every hundred steps: nobody knows an order of
+``while (error > tolerance)`` or of a call of ``fwrite``, but the loops between are as good as others. Each of
+them is transformed if that gains something, and what is around them stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from polybuild.diagnostics import SourceError
+from polybuild.driver.file_regions import FileRegion, Work, results_of
+from polybuild.driver.trials import Trials
+from polybuild.driver.tuned_settings import FileTuning
+from polybuild.source.autodetect import regions_inside
+from polybuild.source.model import Region, RejectedRegion, Source
+
+_OF_THE_WHOLE = frozenset({"bad-clause", "illegal-schedule", "internal"})
+"""Diagnostics of regions whose parts would have the same ones, or should not be tried."""
+
+
+def with_inner_regions(
+    source: Source, tuning: FileTuning, work: Work, compiler: tuple[Sequence[str], Sequence[str]]
+) -> tuple[Source, Sequence[FileRegion]]:
+    """``source`` and what became of its regions, with those inside of kept ones that gain, in order.
+
+    As ``results_of``; ``compiler`` is its command, and the flags of the file.
+    """
+    results = results_of(source, tuning, work)
+    pairs = list(zip(source.regions, results, strict=True))
+    kept = [each for each, found in pairs if isinstance(each, Region) and _may_be_divided(each, found)]
+    options = work.context.options
+    if not kept or options.headers or options.distribute != "off":
+        return source, results
+    trials = Trials(work.context, work.watch, work.printer.clock)
+    try:
+        inner = regions_inside(kept, source.path, *compiler, trials.problem)
+    except SourceError:  # the file has changed since it was read
+        return source, results
+    parts = results_of(replace(source, regions=tuple(inner)), tuning, replace(work, trials=trials))
+    pairs = [
+        (region, _with_note(found, [each for each in inner if _is_in(each, region)]))
+        for region, found in pairs
+    ]
+    ordered = sorted([*pairs, *zip(inner, parts, strict=True)], key=lambda pair: pair[0].span.start)
+    return replace(source, regions=tuple(region for region, _ in ordered)), [found for _, found in ordered]
+
+
+def _with_note(found: FileRegion, inner: Sequence[Region]) -> FileRegion:
+    """``found`` of a region with word of those ``inner`` ones that are taken instead."""
+    if found.diagnostic is None or not inner:
+        return found
+    lines = " and ".join(f"{each.begin.line}-{each.end.line}" for each in inner)
+    message = f"{found.diagnostic.message}; the loops in lines {lines} are taken by themselves"
+    return replace(
+        found,
+        report=replace(found.report, message=message),
+        diagnostic=replace(found.diagnostic, message=message),
+    )
+
+
+def _is_in(inner: Region, region: Region | RejectedRegion) -> bool:
+    return region.span.start <= inner.span.start and inner.span.end <= region.span.end
+
+
+def _may_be_divided(region: Region, found: FileRegion) -> bool:
+    """Whether the loops inside of a region are to be tried."""
+    problem = found.diagnostic
+    return not region.detected and problem is not None and problem.code not in _OF_THE_WHOLE
