@@ -96,6 +96,26 @@ BODIES = {
     for (int j = 0; j < n; j++) A[i][j] = C[0][j];
   }""",
 }
+BODIES |= {
+    "filter of one line": """
+  for (int j = 0; j < n - m; j++) for (int k = 0; k < m; k++) C[0][j] += A[0][k] * B[0][j + k];""",
+    "filter of one line, by sums": """
+  for (int j = 0; j <= n - m; j++) {
+    real sum = 0;
+    for (int k = 0; k < m; k++) sum += A[0][m - 1 - k] * B[0][j + k];
+    C[0][j] = sum;
+  }""",
+    "filter of one line, by pointers": """
+  real *to = C[0];
+  const real *from = B[0];
+  int left = n - m;
+  while (left-- > 0) {
+    real sum = 0;
+    for (int k = 0; k < m; k++) sum += A[0][k] * from[k];
+    *to++ = sum;
+    from++;
+  }""",
+}
 STREAM = """
   for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) C[0][j] += A[0][k] * B[k][j];"""
 FLAGS = ("-O2", "-ffp-contract=off")
@@ -125,6 +145,9 @@ def test_equal_to_the_original(name, tmp_path):
         "in place, steps after the rows",
         "window",
         "one row",
+        "filter of one line",
+        "filter of one line, by sums",
+        "filter of one line, by pointers",
     ],
 )
 def test_blocks_are_built(name, tmp_path):

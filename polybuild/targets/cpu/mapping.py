@@ -346,7 +346,7 @@ class _CpuMapper:
             return None
         steps = 1 if band.last else count_steps(node)
         kernel = find_micro_kernel(node, accesses, steps) if steps else None
-        if kernel is None and band.last and node.get_schedule_depth() > 0:
+        if kernel is None and band.last:
             node = with_single(node)
             kernel = find_single_row_kernel(node, references(self._scop, node))
         built = self.registers.tile(node, kernel, threads=threads) if kernel else None

@@ -77,8 +77,8 @@ def find_micro_kernel(
 def find_single_row_kernel(node: isl.ScheduleNode, accesses: list[Reference]) -> MicroKernel | None:
     """An update below a permutable band ``(single row, ...)`` that can stay in registers.
 
-    For ``y[j] += x[k] * B[k][j]``, where ``B`` serves the loops around again: else it streams from
-    memory, which wants long rows of it. None if there is none.
+    For ``y[j] += x[k] * B[k][j]``, where ``B`` serves the loops around again, or ``y[j] += x[k] * b[j + k]``:
+    what streams from memory wants long rows of it. None if there is none.
     """
     members = node.band_n_member()
     if members < 3 or not node.band_get_permutable():
@@ -90,9 +90,7 @@ def find_single_row_kernel(node: isl.ScheduleNode, accesses: list[Reference]) ->
         if not ks or not ns or not _is_forward(update.accumulator, ns[0]) or is_dot_product(update, ks[-1]):
             continue
         streams = [each for each in update.operands if each.stride(ns[0]) is not Stride.NONE]
-        if all(_loads(each, ns[0]) for each in update.operands) and all(
-            _serves_again(node, each) for each in streams
-        ):
+        if all(_loads(each, ns[0]) for each in update.operands) and all(map(_serves_again, streams)):
             return MicroKernel(update, 0, ks[-1], ns[0], single=True)
     return None
 
@@ -105,10 +103,9 @@ def _updates(accesses: list[Reference]) -> Iterator[Update]:
             yield update
 
 
-def _serves_again(node: isl.ScheduleNode, reference: Reference) -> bool:
-    """Whether an element is accessed in several iterations of the loops around ``node``."""
-    relation = isl.UnionMap.from_map(reference.access.relation)
-    return not relation.reverse().apply_range(node.get_prefix_schedule_union_map()).is_single_valued()
+def _serves_again(reference: Reference) -> bool:
+    """Whether an element is accessed in several iterations."""
+    return not reference.access.relation.is_injective()
 
 
 def _micro_kernel(update: Update, members: int) -> MicroKernel | None:

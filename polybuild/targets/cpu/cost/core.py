@@ -41,7 +41,9 @@ def cost_on_core(body: Body, extents: Extents, machine: Machine, compiled_bytes:
     written = next((each for each in body.around if each.lanes), None)
     compiled = next((each for each in body.around if each.simd and not each.unrolled), None)
     if written is not None:
-        lanes = max(1, machine.vector.bytes // width) if written.registers else written.lanes
+        lanes = written.lanes
+        if written.registers:  # one iteration for each lane, of which a single row has less
+            lanes = max(1, min(machine.vector.bytes // width, round(trips[written.dim])))
         found = _mixed(_in_lanes(body, written, lanes, trips, machine), scalar, trips[written.dim], lanes)
     elif compiled is not None:
         wide = max(1, compiled_bytes // width)
