@@ -10,6 +10,8 @@ import traceback
 
 import islpy as isl
 
+from polybuild.codegen.c.shifted_statements import without_shifts
+
 
 class Failures:
     """Keeps what is raised under it, to be raised again when isl is done.
@@ -63,6 +65,7 @@ class AstCallbacks:
 
 def generate_ast(context: isl.Set, schedule: isl.Schedule, callbacks: AstCallbacks) -> isl.AstNode:
     """Isl's AST of ``schedule`` for the parameters in ``context``; raises what ``callbacks`` raised."""
+    schedule = without_shifts(schedule, context)
     failures = Failures()
     unnamed = isl.Id("c")
 
