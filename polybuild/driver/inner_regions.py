@@ -1,8 +1,8 @@
-"""Marked regions that are kept as a whole: the loops inside of them become regions of their own.
+"""Marked regions that stay as they are: the loops inside of them become regions of their own.
 
-A solver runs until it converges, a simulation writes a picture every hundred steps: nobody knows an order of
-``while (error > tolerance)`` or of a call of ``fwrite``, but the loops between are as good as others. Each of
-them is transformed if that gains something, and what is around them stays as it is.
+A solver runs until it converges, a factorisation skips columns that are zero already: nobody knows an order
+of ``while (error > tolerance)``, and what is under a condition on data is one statement, but the loops in
+there are as good as others. Each of them is transformed if that gains something; what is around them is kept.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from polybuild.diagnostics import SourceError
 from polybuild.driver.file_regions import FileRegion, Work, results_of
 from polybuild.driver.trials import Trials
 from polybuild.driver.tuned_settings import FileTuning
+from polybuild.report.record.model import UNCHANGED, Sequential
 from polybuild.source.autodetect import regions_inside
 from polybuild.source.model import Region, RejectedRegion, Source
 
@@ -50,10 +51,14 @@ def with_inner_regions(
 
 def _with_note(found: FileRegion, inner: Sequence[Region]) -> FileRegion:
     """``found`` of a region with word of those ``inner`` ones that are taken instead."""
-    if found.diagnostic is None or not inner:
+    if not inner:
         return found
     lines = " and ".join(f"{each.begin.line}-{each.end.line}" for each in inner)
-    message = f"{found.diagnostic.message}; the loops in lines {lines} are taken by themselves"
+    note = f"the loops in lines {lines} are taken by themselves"
+    if found.diagnostic is None:
+        remarks = (*found.report.remarks, note)
+        return replace(found, report=replace(found.report, remarks=remarks))
+    message = f"{found.diagnostic.message}; {note}"
     return replace(
         found,
         report=replace(found.report, message=message),
@@ -67,5 +72,9 @@ def _is_in(inner: Region, region: Region | RejectedRegion) -> bool:
 
 def _may_be_divided(region: Region, found: FileRegion) -> bool:
     """Whether the loops inside of a region are to be tried."""
-    problem = found.diagnostic
-    return not region.detected and problem is not None and problem.code not in _OF_THE_WHOLE
+    report, problem = found.report, found.diagnostic
+    if region.detected or found.text is not None:
+        return False
+    if problem is None:
+        return report.status == UNCHANGED and report.reason == Sequential.NO_ORDER
+    return problem.code not in _OF_THE_WHOLE

@@ -61,7 +61,7 @@ UNTIL = {
 def compiled(tmp_path, loops, clauses="", mark="#pragma scop", **options):
     path = tmp_path / "solver.c"
     path.write_text(PROGRAM.format(loops=loops, clauses=clauses).replace("#pragma scop", mark))
-    result = compile_source(str(path), Options(min_work=0, **options), ["gcc"], ["-O2"])
+    result = compile_source(str(path), Options(**{"min_work": 0, **options}), ["gcc"], ["-O2"])
     assert output(write(tmp_path / "new.c", result.text), *FLAGS) == output(path, *FLAGS)
     return result
 
@@ -78,6 +78,32 @@ def test_loops_in_what_runs_until(name, tmp_path):
     (diagnostic,) = (each for each in result.diagnostics if each.code == whole.code)
     for each in inner:
         assert f"{each.line}-{each.end_line}" in diagnostic.message
+
+
+ELIMINATION = """\
+  for (int k = 0; k < N - 1; k++) {
+    double p = u[k][k];
+    if (p != 0.0) {
+      if (p < 0)
+        p = -p;
+      for (int i = k + 1; i < N; i++)
+        u[i][k] /= p;
+      for (int j = k + 1; j < N; j++) {
+        double s = 0;
+        for (int i = k + 1; i < N; i++)
+          s += u[i][k] * u[i][j];
+        for (int i = k + 1; i < N; i++)
+          u[i][j] -= s * u[i][k] / N;
+      }
+    }
+  }"""
+
+
+def test_loops_under_conditions_that_change(tmp_path):
+    whole, *inner = compiled(tmp_path, ELIMINATION, min_work=Options().min_work).regions
+    assert whole.status == "unchanged"
+    assert any("taken by themselves" in each for each in whole.remarks)
+    assert any(each.parallel_loops for each in inner)
 
 
 def test_clauses_hold_inside(tmp_path):

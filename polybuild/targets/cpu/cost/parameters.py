@@ -10,6 +10,7 @@ import islpy as isl
 from polybuild.effort import FIXED_SIZE, NOMINAL_SIZE, SIZE_STEP, SMALL_SIZE
 from polybuild.poly.relations import largest
 from polybuild.scop.model import Scop
+from polybuild.targets.cpu.cost.extents import about_count
 from polybuild.targets.cpu.cost.grids import walk_of
 
 _params = isl.dim_type.param
@@ -80,7 +81,20 @@ def values_at(point: isl.Set) -> dict[str, int]:
 
 
 def usual_values(scop: Scop) -> dict[str, int]:
-    """Values of all parameters at which some of ``scop`` runs: large ones, one of them small if need be."""
+    """Values of all parameters at which some of ``scop`` runs: large ones, one of them small if need be.
+
+    A counter of a loop around, from which loops of ``scop`` start, has the middle one of its values: the last
+    ones leave hardly anything to do.
+    """
+    usual = _large_values(scop)
+    for name, half in _halves(scop.context, usual).items():
+        values = {**usual, name: half}
+        if _instances(scop, values) > _instances(scop, usual):
+            usual = values
+    return usual
+
+
+def _large_values(scop: Scop) -> dict[str, int]:
     names = [scop.context.get_dim_name(_params, dim) for dim in range(scop.context.dim(_params))]
     lines = dict.fromkeys(lengths_of_lines(scop), NOMINAL_SIZE**2)
     for values in (lines, {}, *({str(name): SMALL_SIZE} for name in names)):
@@ -88,6 +102,32 @@ def usual_values(scop: Scop) -> dict[str, int]:
         if _runs_at(scop, point):
             return values_at(point)
     return values_at(nominal_parameters(scop.context))
+
+
+def _halves(context: isl.Set, values: Mapping[str, int]) -> dict[str, int]:
+    """The middles of the ranges of parameters of which ``values`` has the largest one."""
+    found: dict[str, int] = {}
+    for name, value in values.items():
+        dim = context.find_dim_by_name(_params, name)
+        low, high = _range(context, dim)
+        if low is not None and high == value:
+            found[name] = (low + value) // 2
+    return found
+
+
+def _range(context: isl.Set, dim: int) -> tuple[int | None, int | None]:
+    """The least and the greatest value of a parameter; None where there is none."""
+    values = context.move_dims(isl.dim_type.set, 0, _params, dim, 1)
+    values = values.project_out(_params, 0, values.dim(_params))
+    low, high = values.dim_min_val(0), values.dim_max_val(0)
+    return low.to_python() if low.is_int() else None, high.to_python() if high.is_int() else None
+
+
+def _instances(scop: Scop, values: Mapping[str, int]) -> float:
+    """About how many instances ``scop`` has at ``values``."""
+    point = parameters_at(scop.context, values)
+    domains = (each.domain.intersect_params(point) for each in scop.statements)
+    return sum(about_count(each) for each in domains if not each.is_empty())
 
 
 def lengths_of_lines(scop: Scop) -> frozenset[str]:
