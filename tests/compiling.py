@@ -10,6 +10,9 @@ from polybuild.options import Options
 
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror")
 
+SANITIZED = ("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+"""Without optimisation all that a program does is there to be looked at, in half the compiler's time."""
+
 IDLE = ("-include", "omp.h", "-DPOLYBUILD_TEAM", "-Dpolybuild_team=omp_get_max_threads")
 """Threads as on an idle machine, whatever else runs beside the tests."""
 

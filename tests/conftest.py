@@ -7,6 +7,7 @@ should have been installed.
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import re
 import shutil
@@ -21,6 +22,7 @@ from typing import Any
 import pytest
 from toolchains import TOOLCHAINS, install
 
+from polybuild import effort
 from polybuild.diagnostics import SourceError
 
 TESTS = Path(__file__).parent
@@ -114,6 +116,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
         if pyfuncitem.config.getoption("--toolchain") and OTHER_PROCESSOR.search(str(error)):
             pytest.skip(f"is for another processor: {error}")
         raise
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage as seldom as the process at work on a region does: tests do that work in this one."""
+    gc.freeze()
+    gc.set_threshold(effort.COLLECTED_OBJECTS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -76,11 +76,22 @@ def _compile(toolchain: Toolchain, *words: str | Path) -> None:
 
 def build_transformed(kernel: str, options: Options, toolchain: Toolchain, directory: Path) -> Path:
     """Transform the kernel, demand that all its regions were, and compile what came out."""
-    result = transform(kernel, options, toolchain)
+    return build_text(kernel, transform(kernel, options, toolchain), toolchain, directory)
+
+
+def build_text(kernel: str, result: FileResult, toolchain: Toolchain, directory: Path) -> Path:
+    """Compile what became of the kernel, all of whose regions must be transformed; each text once."""
     assert [region.status for region in result.regions] == ["transformed"], result.diagnostics
-    file = directory / f"{kernel}-{toolchain.name}.c"
-    file.write_text(result.text, encoding="utf-8")
-    return build(file, file.with_suffix(""), toolchain)
+    made = _PROGRAMS.get((result.text, toolchain))
+    if made is None:
+        file = directory / f"{kernel}-{toolchain.name}.c"
+        file.write_text(result.text, encoding="utf-8")
+        made = _PROGRAMS[result.text, toolchain] = build(file, file.with_suffix(""), toolchain)
+    return made
+
+
+_PROGRAMS: dict[tuple[str, Toolchain], Path] = {}
+"""What was built, by its text: several options often make the same of a kernel."""
 
 
 def run(program: Path, arguments: tuple[str, ...], threads: int = 1) -> list[str]:

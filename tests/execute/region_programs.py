@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiling import SANITIZED
+
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
 from polybuild.report.record.model import RegionReport
@@ -56,8 +58,6 @@ FLAGS = (
     "-Wno-unknown-pragmas",
     "-Wno-maybe-uninitialized",
 )
-_SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-
 
 _CASE = re.compile(r"^//# (\w+): (\S+)\n", re.MULTILINE)
 
@@ -121,7 +121,7 @@ def compare(
     return Comparison(
         _run(path, folder / "original", ()),
         _run(folder / "out.c", folder / "transformed", ("-fopenmp",)),
-        _run(folder / "out.c", folder / "sanitized", _SANITIZED),
+        _run(folder / "out.c", folder / "sanitized", SANITIZED),
         regions,
     )
 

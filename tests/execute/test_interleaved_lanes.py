@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from compiling import output, write
+from compiling import SANITIZED, output, write
 
 from polybuild.codegen.file import interleaved_loads
 from polybuild.driver.file import compile_source
@@ -100,7 +100,7 @@ def check(directory, case, kind, compiler, *flags):
     expected = output(source, "-Wno-misleading-indentation", *flags)
     new = write(directory / "new.c", text)
     assert output(new, "-O2", *flags, "-fopenmp", compiler=compiler) == expected
-    assert output(new, "-O1", *flags, "-fsanitize=address,undefined", compiler=compiler) == expected
+    assert output(new, *flags, *SANITIZED, compiler=compiler) == expected
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from compiling import output, write
+from compiling import SANITIZED, output, write
 
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
@@ -131,7 +131,7 @@ def test_results(tmp_path, name):
     source, text = transformed(tmp_path, EVERY[name])
     expected = output(source, "-O2", "-mavx2", *QUIET)
     new = write(tmp_path / "new.c", text)
-    for flags in (["-fopenmp"], ["-O1", "-fsanitize=address,undefined"]):
+    for flags in (["-fopenmp"], SANITIZED):
         assert output(new, "-O2", "-mavx2", *QUIET, *flags) == expected
 
 

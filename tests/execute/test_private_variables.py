@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from compiling import output, write
+from compiling import SANITIZED, output, write
 
 from polybuild.c import explicit_conversions
 from polybuild.c.types import FloatingType
@@ -317,9 +317,6 @@ def new_text(text, options):
 
 def run(source, *flags):
     return output(source, "-Wno-misleading-indentation", "-O2", "-mavx2", *flags)
-
-
-SANITIZED = ("-O1", "-fsanitize=address,undefined")
 
 
 IN_FLOATS = (

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import region_programs
@@ -18,6 +21,9 @@ pytestmark = pytest.mark.mpi
 
 SHARED = Options(min_work=0, distribute="mpi")
 PLAIN = Toolchain("plain", "gcc", ("-O2", "-Wno-unknown-pragmas"))
+CHECKED = ("-O0", "-g", "-fopenmp", *SANITIZERS)
+WRITTEN_FOR = Toolchain("ranks", "gcc", CHECKED)
+"""What is written is for every implementation of MPI."""
 WAVES = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,8 +91,8 @@ def messages_of(done):
 @pytest.mark.parametrize("kernel", ["gemm", "jacobi-2d", "lu", "gramschmidt", "correlation"])
 def test_kernels(mpi, kernel, tmp_path):
     """Products, stencils, triangular loops, sweeps along rows and columns, and what cannot be shared."""
-    toolchain = Toolchain(mpi.name, mpi.compiler, ("-O1", "-g", "-fopenmp", *SANITIZERS))
-    result = transform(kernel, SHARED, toolchain)
+    toolchain = Toolchain(mpi.name, mpi.compiler, CHECKED)
+    result = transform(kernel, SHARED, WRITTEN_FOR)
     assert [each.status for each in result.regions] == ["transformed"]
     file = tmp_path / f"{kernel}.c"
     file.write_text(result.text)
@@ -103,8 +109,8 @@ def test_kernels(mpi, kernel, tmp_path):
 @pytest.mark.parametrize(("kernel", "steps"), [("jacobi-1d", 8), ("jacobi-2d", 3), ("heat-3d", 4)])
 def test_steps_between_exchanges(mpi, kernel, steps, tmp_path):
     """Blocks with many rows, with fewer than neighbours need, and ranks without any."""
-    toolchain = Toolchain(mpi.name, mpi.compiler, ("-O1", "-g", "-fopenmp", *SANITIZERS))
-    result = transform(kernel, replace(SHARED, rank_steps=steps), toolchain)
+    toolchain = Toolchain(mpi.name, mpi.compiler, CHECKED)
+    result = transform(kernel, replace(SHARED, rank_steps=steps), WRITTEN_FOR)
     (region,) = result.regions
     assert any(f"they meet once in {steps} steps" in each for each in region.remarks)
     (tmp_path / f"{kernel}.c").write_text(result.text)
@@ -132,19 +138,29 @@ def test_steps_between_exchanges_cost_messages_and_no_bytes(mpi, tmp_path):
     assert counted == {1: (steps - 1, (steps - 1) * row), 4: (steps // 4 - 1, (steps - 4) * row)}
 
 
-@pytest.mark.parametrize("group", ["normal-form-edges", "data-dependent"])
-def test_forms(mpi, group, tmp_path):
-    """Loops in many forms, those with dynamic bounds among them."""
+@functools.cache
+def forms(group):
+    """A program of loops in many forms, as it is and for ranks: the same for every implementation of MPI."""
     cases = {
         name: each.body
         for name, each in region_programs.cases(group).items()
         if each.expected in {"parallel", "serial"}
     }
-    path, flags = tmp_path / "in.c", region_programs.FLAGS
-    path.write_text(region_programs.program(cases, (1, 2, 13), "", ""))
-    result = compile_source(str(path), SHARED, ["gcc"], [*flags, "-fopenmp"])
+    text = region_programs.program(cases, (1, 2, 13), "", "")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "in.c")
+        path.write_text(text)
+        result = compile_source(str(path), SHARED, ["gcc"], [*region_programs.FLAGS, "-fopenmp"])
     assert not [each.message for each in result.regions if each.code == "internal"]
-    (tmp_path / "out.c").write_text(result.text)
+    return text, result.text
+
+
+@pytest.mark.parametrize("group", ["normal-form-edges", "data-dependent"])
+def test_forms(mpi, group, tmp_path):
+    """Loops in many forms, those with dynamic bounds among them."""
+    flags = region_programs.FLAGS
+    for name, text in zip(("in", "out"), forms(group), strict=True):
+        (tmp_path / f"{name}.c").write_text(text)
     for file, compiler, more in (("in", "gcc", ()), ("out", mpi.compiler, ("-fopenmp",))):
         command = [compiler, *flags, *more, tmp_path / f"{file}.c", "-o", tmp_path / file, "-lm", "-w"]
         subprocess.run(command, check=True)

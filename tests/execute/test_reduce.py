@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 PLANT = """\
 import os, sys
-if os.environ.get("PLANTED") and sys.prefix == {prefix!r}:
+if os.environ.get("PLANTED") and sys.prefix == {prefix!r} and sys.orig_argv[2:3] != ["polybuild.reducer"]:
     from tests.fuzz.faults import FAULTS
     def crash():
         from polybuild.codegen.file import boundary
@@ -26,7 +26,7 @@ if os.environ.get("PLANTED") and sys.prefix == {prefix!r}:
         boundary.BoundaryPrinter._last = lost
     (FAULTS | {{"crash": crash}})[os.environ["PLANTED"]]()
 """
-"""What each process of Python runs first."""
+"""What each process of Python runs first; those of the reducer are hundreds, and transform nothing."""
 
 PROGRAM = """\
 #include <stdio.h>

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from compiling import output, write
+from compiling import SANITIZED, output, write
 
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
@@ -381,7 +381,7 @@ def test_results(tmp_path, name):
         assert report.statements == REROLLED[name][1]
     expected = run(source)
     assert run(new, "-fopenmp") == expected
-    assert run(new, "-O1", "-fsanitize=address,undefined") == expected
+    assert run(new, *SANITIZED) == expected
 
 
 @pytest.mark.parametrize("name", ["by four", "jammed", "names before"])

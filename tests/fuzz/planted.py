@@ -21,20 +21,23 @@ PROOF = "refused by the proof"
 KINDS = {PROOF, "wrong", "crash", "tool", "hang"}  # what a bug may show as; else it is the harness's own
 
 
-def programs_until_found(fault: str, folder: Path, most: int = MOST) -> tuple[int, str]:
-    """How many programs were tried until one showed ``fault``, and as what; 0 if none did."""
-    for number in range(most):
-        found = _failures(folder, number, fault)
+def programs_until_found(fault: str, folder: Path, most: int = MOST, batch: int = BATCH) -> tuple[int, str]:
+    """How many programs were tried until one showed ``fault``, and as what; 0 if none did.
+
+    At most so many times a ``batch`` of them is.
+    """
+    for first in range(0, most * batch, batch):
+        found = _failures(folder, range(first, first + batch), fault)
         # what fails without the fault, too, does not count
-        if found and (found := found - _failures(folder, number, NOTHING)):
-            return (number + 1) * BATCH, ", ".join(sorted({kind for _, kind in found}))
+        if found and (found := found - _failures(folder, range(first, first + batch), NOTHING)):
+            return first + batch, ", ".join(sorted({kind for _, kind in found}))
     return 0, ""
 
 
-def _failures(folder: Path, number: int, fault: str) -> set[tuple[str, str]]:
-    """The programs of a batch that fail, and how; not those in which the fault itself had an error."""
+def _failures(folder: Path, programs: range, fault: str) -> set[tuple[str, str]]:
+    """Which of ``programs`` fail, and how; not those in which the fault itself had an error."""
     stream = "privates" if fault in OF_PRIVATES else "generate"
-    outcome = run_batch(folder / "batch", SEED, number * BATCH, BATCH, fault=fault, stream=stream)
+    outcome = run_batch(folder / "batch", SEED, programs.start, len(programs), fault=fault, stream=stream)
     return {
         (each.program.name, PROOF if each.message.startswith("illegal-schedule:") else each.kind)
         for each in outcome.failures

@@ -17,7 +17,7 @@ from .planted import KINDS, programs_until_found
 
 @pytest.mark.parametrize("fault", ["drop_flow_dependences", "strict_comparison", "block_reversed"])
 def test_a_planted_bug_is_found(fault, tmp_path):
-    count, kinds = programs_until_found(fault, tmp_path, most=20)
+    count, kinds = programs_until_found(fault, tmp_path, most=60, batch=3)
     assert count, f"{fault} was not found"
     assert set(kinds.split(", ")) <= KINDS
 
