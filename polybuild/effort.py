@@ -264,6 +264,10 @@ UNROLLED_ITERATIONS = 8
 """The maximum trip count of a loop that is unrolled."""
 UNROLLED_STATEMENTS = 32
 """Statements that a nest of unrolled loops becomes."""
+COPIES_FOR_ELEMENTS = 16, 96
+"""The same two where elements of small private arrays get constant subscripts that way, and so registers,"""
+ELEMENTS_IN_REGISTERS = 64
+"""and how many elements such arrays have at most."""
 SMALL_VALUES = 16
 """Elements of a private array, and iterations of its loops, that become variables and copies."""
 OVERLAPPED_ITERATIONS = 16

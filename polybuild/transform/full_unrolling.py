@@ -7,16 +7,23 @@ iterations. Unrolled, they leave the loop around to the vector unit, whichever c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 import islpy as isl
 
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.effort import UNROLLED_ITERATIONS, UNROLLED_STATEMENTS
+from polybuild.effort import (
+    COPIES_FOR_ELEMENTS,
+    ELEMENTS_IN_REGISTERS,
+    UNROLLED_ITERATIONS,
+    UNROLLED_STATEMENTS,
+)
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.relations import largest
+from polybuild.poly.relations import largest, sets_of, tuple_name
 from polybuild.poly.trees import children, descendants, insert_mark, is_band, is_mark, member
-from polybuild.scop.model import Scop
+from polybuild.scop.model import Array, Scop
 from polybuild.transform.bands import permute
+from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
@@ -31,15 +38,29 @@ def has_small_trip_counts(scop: Scop, few: int = UNROLLED_ITERATIONS) -> bool:
 
 
 def unroll_small_trip_counts(
-    scop: Scop, schedule: isl.Schedule, few: int = UNROLLED_ITERATIONS
+    scop: Scop, schedule: isl.Schedule, few: int = UNROLLED_ITERATIONS, *, elements: bool = True
 ) -> isl.Schedule:
     """``schedule`` with the small-trip-count loops of permutable bands innermost, unrolled below marks.
 
-    Those are loops of ``few`` iterations at most.
+    Those are loops of ``few`` iterations at most; of more for the ``elements`` of small private arrays, which
+    they may sort or shift: with constant subscripts each of these is in a register.
     """
-    if not has_small_trip_counts(scop, few):
+    statements = scop.statements if elements else ()
+    own = frozenset(
+        each.name for each in statements if any(is_in_registers(access.array) for access in each.accesses)
+    )
+    if not has_small_trip_counts(scop, max(few, COPIES_FOR_ELEMENTS[0]) if own else few):
         return schedule
-    return _visit(schedule.get_root(), few)[0].get_schedule()
+    return _Unrolling(few, own).visit(schedule.get_root())[0].get_schedule()
+
+
+def is_in_registers(array: Array) -> bool:
+    """Whether ``array`` is one of the region that registers hold where its subscripts are constant."""
+    sizes = [None if each is None else largest(each) for each in array.extents]
+    if not (array.local and sizes) or array.provenance.allocated:
+        return False
+    counts = [each.to_python() for each in sizes if each is not None and each.is_int()]
+    return len(counts) == len(sizes) and prod(counts) <= ELEMENTS_IN_REGISTERS
 
 
 def outside_unrolled(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
@@ -50,33 +71,47 @@ def outside_unrolled(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
             yield from outside_unrolled(each)
 
 
-def _visit(node: isl.ScheduleNode, few: int) -> tuple[isl.ScheduleNode, int | None]:
-    """The tree at ``node``; how many statements it becomes if all its loops are unrolled, else None."""
-    if is_mark(node, MarkKind.UNROLLED):
+@dataclass(frozen=True, slots=True)
+class _Unrolling:
+    """Loops of ``few`` iterations are unrolled, and larger ones around statements of the names ``own``."""
+
+    few: int
+    own: frozenset[str]
+
+    def visit(self, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, int | None]:
+        """The tree at ``node``; how many statements it becomes if all its loops are unrolled, else None."""
+        if is_mark(node, MarkKind.UNROLLED):
+            return node, None
+        counts: list[int | None] = []
+        for index in range(node.n_children()):
+            below, count = self.visit(node.child(index))
+            node = below.parent()
+            counts.append(count)
+        total = sum(each or 0 for each in counts) if counts else 1
+        inside = None if None in counts else total
+        if inside is None or not is_band(node):
+            return node, inside
+        few, copies = self._limits(node)
+        small: list[int] = []
+        for position in reversed(range(node.band_n_member())):
+            trips = maximum_trips(node, position)
+            if _is_small(trips, few) and inside * trips.to_python() <= copies:
+                small.insert(0, position)
+                inside *= trips.to_python()
+        large = [each for each in range(node.band_n_member()) if each not in small]
+        if not large:
+            return node, inside
+        if small and node.band_get_permutable():
+            node = permute(node, [*large, *small]).band_split(len(large))
+        if any(map(is_band, descendants(node.child(0)))) and inside <= copies:
+            node = insert_mark(_unrolled(node.child(0)), Mark(MarkKind.UNROLLED)).parent()
         return node, None
-    counts: list[int | None] = []
-    for index in range(node.n_children()):
-        below, count = _visit(node.child(index), few)
-        node = below.parent()
-        counts.append(count)
-    total = sum(each or 0 for each in counts) if counts else 1
-    inside = None if None in counts else total
-    if inside is None or not is_band(node):
-        return node, inside
-    small: list[int] = []
-    for position in reversed(range(node.band_n_member())):
-        trips = maximum_trips(node, position)
-        if _is_small(trips, few) and inside * trips.to_python() <= UNROLLED_STATEMENTS:
-            small.insert(0, position)
-            inside *= trips.to_python()
-    large = [each for each in range(node.band_n_member()) if each not in small]
-    if not large:
-        return node, inside
-    if small and node.band_get_permutable():
-        node = permute(node, [*large, *small]).band_split(len(large))
-    if any(map(is_band, descendants(node.child(0)))) and inside <= UNROLLED_STATEMENTS:
-        node = insert_mark(_unrolled(node.child(0)), Mark(MarkKind.UNROLLED)).parent()
-    return node, None
+
+    def _limits(self, node: isl.ScheduleNode) -> tuple[int, int]:
+        """The iterations of a loop that is unrolled, and the statements that become of ``node``, at most."""
+        if any(tuple_name(each) in self.own for each in sets_of(node.get_domain())):
+            return max(self.few, COPIES_FOR_ELEMENTS[0]), COPIES_FOR_ELEMENTS[1]
+        return self.few, UNROLLED_STATEMENTS
 
 
 def _unrolled(node: isl.ScheduleNode) -> isl.ScheduleNode:

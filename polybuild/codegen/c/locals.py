@@ -15,6 +15,7 @@ from polybuild.codegen.c.bodies import c_text
 from polybuild.codegen.c.nodes import identifier_of, is_loop, kind_of, nodes_below, users_below
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Array, Scop, Statement
+from polybuild.transform.full_unrolling import is_in_registers
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import PrintedAst
@@ -26,7 +27,8 @@ class LocalVariables:
     """The variables of a region that are declared in the bodies of loops: in ``declared``, by name.
 
     Those are scalars of which each iteration of a loop with a directive has a copy, and that nothing
-    outside this loop touches. ``ast`` is what is printed.
+    outside this loop touches. Where all loops inside are unrolled so are arrays of a few elements, which
+    compilers keep in registers then. ``ast`` is what is printed.
     """
 
     def __init__(self, ast: PrintedAst) -> None:
@@ -40,17 +42,22 @@ class LocalVariables:
 
         Variables that a loop inside can declare are in neither, nor are those of another copy of the loop.
         """
-        lines, private = [], []
+        lines, private, arrays = [], [], False
         for array in directive.private:
             users = self._users(loop, array)
-            if not (array.local and array.is_scalar and users in {0, self._all_users(array)}):
+            if not (array.local and users in {0, self._all_users(array)}):
                 private.append(array)
-            elif not users:
+            elif not users or self._is_declared_below(loop.for_get_body(), array, directives):
                 continue
-            elif not self._is_declared_below(loop.for_get_body(), array, directives):
+            elif not _may_be_inside(loop, array):
+                private.append(array)
+            else:
                 lines.append(local_declaration(array))
+                arrays = arrays or not array.is_scalar
                 self.declared.add(array.name)
-        return lines, replace(directive, private=tuple(private))
+        directive = replace(directive, private=tuple(private))
+        # lanes that OpenMP asks for have copies of arrays in memory, those that a compiler finds have not
+        return lines, replace(directive, simd=directive.simd and not arrays)
 
     def _is_declared_below(self, body: isl.AstNode, array: Array, directives: DirectivePrinter) -> bool:
         for node in nodes_below(body):
@@ -64,7 +71,8 @@ class LocalVariables:
                 for each in nodes_below(node)
                 if is_loop(each) and identifier_of(each) == f"c{directive.depth}"
             )
-            if any(self._users(each, array) == self._all_users(array) for each in loops):
+            whole = self._all_users(array)
+            if any(self._users(each, array) == whole and _may_be_inside(each, array) for each in loops):
                 return True
         return False
 
@@ -76,6 +84,12 @@ class LocalVariables:
         names = {each.get_annotation().get_name() for each in users_below(node)}
         below = (each for name, each in self._ast.everything.items() if name in names)
         return sum(array.name in _named_by(each.statement) for each in below)
+
+
+def _may_be_inside(loop: isl.AstNode, array: Array) -> bool:
+    """Whether the body of ``loop`` may declare ``array``, a variable of the region."""
+    unrolled = not any(map(is_loop, nodes_below(loop.for_get_body())))
+    return array.is_scalar or (unrolled and is_in_registers(array))
 
 
 def _named_by(statement: Statement) -> set[str]:

@@ -28,7 +28,7 @@ def as_compiled(
     reassociates = context.compiler.may_reassociate
     reordered = [each for each in reductions if reassociates or isinstance(each.type, IntegerType)]
     relaxed = separate_reduction_dependences(scop, exact, reordered) if reordered else exact
-    return unroll_small_trip_counts(scop, scop.schedule, few=COMPILERS_UNROLL), relaxed
+    return unroll_small_trip_counts(scop, scop.schedule, few=COMPILERS_UNROLL, elements=False), relaxed
 
 
 def as_unrolled(scop: Scop, mapping: CpuMapping) -> isl.Schedule:
@@ -36,4 +36,4 @@ def as_unrolled(scop: Scop, mapping: CpuMapping) -> isl.Schedule:
     small = any(size <= COMPILERS_UNROLL for sizes in mapping.tile_sizes for size in sizes)
     if small or mapping.registers or mapping.buffers:
         return mapping.schedule
-    return unroll_small_trip_counts(scop, mapping.schedule, few=COMPILERS_UNROLL)
+    return unroll_small_trip_counts(scop, mapping.schedule, few=COMPILERS_UNROLL, elements=False)
