@@ -1,4 +1,4 @@
-"""Private arrays of a few elements, which loops sort or shift: elements in registers, and lanes around them."""
+"""Private arrays of a few elements, which loops sort or shift: in registers, and in lanes."""
 
 from __future__ import annotations
 
