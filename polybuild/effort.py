@@ -93,6 +93,10 @@ COALESCING_OPERATIONS = 800_000
 """For finding an element for the values of one web."""
 GUARDED_VALUE_OPERATIONS = 200_000
 """For one variable that is set and used under the same condition."""
+WORK_ARRAY_OPERATIONS = 200_000
+"""For one array that each iteration of a loop may set anew."""
+WORK_ARRAY_ELEMENTS = 1 << 15
+"""Elements of such an array at most: each thread has one on its stack."""
 BUFFER_OPERATIONS = 400_000
 """For a buffer at one node of the tree."""
 REMATERIALISATION_OPERATIONS = 400_000

@@ -59,6 +59,7 @@ from polybuild.storage.element_promotion import promote_elements
 from polybuild.storage.guarded_values import set_guarded_values
 from polybuild.storage.rematerialisation import LastValues, recompute_last_values
 from polybuild.storage.temporaries import refusals, temporaries
+from polybuild.storage.work_arrays import keep_last_work_arrays
 from polybuild.targets.cpu.cost.compare import cost_of_versions
 from polybuild.targets.cpu.cost.compiled import as_compiled
 from polybuild.targets.cpu.cost.crossover import enough_for_threads, enough_to_gain, threads_gain
@@ -286,6 +287,14 @@ def recompute_last_values_of_scalars(model: RegionModel) -> None:
     live = frozenset[str]() if model.for_device else model.live
     with operation_budget(model.operations):
         model.scop, model.recomputed = recompute_last_values(model.scop, live, model.region.visible.symbols)
+
+
+def privatise_work_arrays(model: RegionModel) -> None:
+    """Give iterations that set an array anew one of their own; the last one leaves its values."""
+    if not model.for_device:
+        taken = model.region.visible.may_mean_something().union(identifiers(model.region.statements))
+        with operation_budget(model.operations):
+            model.scop = keep_last_work_arrays(model.scop, model.live, taken)
 
 
 def narrow_integers(model: RegionModel) -> None:
@@ -714,6 +723,7 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("guarded-values", set_guarded_variables, lambda model: pass_texts.scop(model.scop)),
     Pass("element-promotion", promote_conditional_updates, lambda model: pass_texts.scop(model.scop)),
     Pass("last-values", recompute_last_values_of_scalars, lambda model: pass_texts.scop(model.scop)),
+    Pass("work-arrays", privatise_work_arrays, lambda model: pass_texts.scop(model.scop)),
     Pass("narrow-variables", narrow_integers, lambda model: pass_texts.scop(model.scop)),
     Pass("copies", alternate_copied_grids, lambda model: pass_texts.scop(model.scop)),
     Pass("residue-classes", split_steps, lambda model: pass_texts.scop(model.scop)),

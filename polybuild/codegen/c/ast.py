@@ -54,13 +54,14 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedAst:
-    """An AST; the annotation of each user node is the name of its entry in ``instances``.
+    """An AST of ``schedule``; the annotation of each user node is the name of its entry in ``instances``.
 
     The annotation of each ``for`` node is the name of its entry in ``loops`` or ``dynamic``,
     ``accumulators`` annotates marks.
     """
 
     root: isl.AstNode
+    schedule: isl.Schedule
     instances: dict[str, Instance]
     loops: dict[str, LoopOrigin]
     dynamic: dict[str, RestoredLoop]
@@ -80,6 +81,11 @@ class PrintedAst(Protocol):
     @property
     def root(self) -> isl.AstNode:
         """The node that all others are below."""
+        ...
+
+    @property
+    def schedule(self) -> isl.Schedule:
+        """The tree that it was made of."""
         ...
 
     @property
@@ -129,6 +135,7 @@ def build_ast(
     root = generate_ast(scop.context, schedule, builder)
     return GeneratedAst(
         root,
+        schedule,
         builder.instances,
         builder.loops,
         builder.dynamic,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from functools import partial
 
 import islpy as isl
@@ -15,11 +17,14 @@ from polybuild.codegen.c.vector_blocks import Packing, Tiles, VectorBlock
 from polybuild.effort import INSTANCE_CHECK_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.poly.marks import Mark
+from polybuild.poly.relations import maps_of
+from polybuild.poly.trees import descendants
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.scop.model import Scop
 from polybuild.targets.model import Packed, RegisterTile
 from polybuild.values import dataclass
 
+_out, _set = isl.dim_type.out, isl.dim_type.set
 _VectorNode = VectorBlock | Packing
 _Node = Instance | _VectorNode
 _Touching = tuple[str, frozenset[str]]  # a statement and the arrays it touches
@@ -136,13 +141,14 @@ def keeps_private(
     dimension: int,
     private: tuple[str, ...],
     instances: Mapping[str, _Node],
+    schedule: isl.Schedule,
 ) -> bool:
     """Whether each loop of schedule dimension ``dimension`` in ``node`` may have copies of ``private``.
 
     It has all statements that touch such a variable, or none; or no other place has any in one of its
     iterations. A band whose iterations keep the values of private variables inside may become several loops:
     isl puts a statement that only runs in the last iteration behind the loop, which is the same order, but
-    there the copy of that iteration is gone.
+    there the copy of that iteration is gone. The tree ``schedule`` says which iteration that is.
     """
     start = CounterValues((), isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0)))
     parts = _LoopParts(dimension, instances)
@@ -151,8 +157,8 @@ def keeps_private(
     users = [frozenset(each for each in everything if name in each[1]) for name in private]
     if all(part.isdisjoint(own) or own <= part for own in users for part in found):
         return True
-    located = _LoopParts(dimension, instances, AstReader({}))
     try:
+        located = _LoopParts(dimension, instances, AstReader({}), _values_in_bands(schedule))
         return _run_in_distinct_iterations(list(located.of(node, start)), private)
     except (IllegalSchedule, isl.Error):
         return False
@@ -160,19 +166,24 @@ def keeps_private(
 
 @dataclass(frozen=True, slots=True)
 class _LoopPart:
-    """A loop, or a statement that is in none: what it touches, and the iterations that it may be part of."""
+    """A loop, or a statement ``alone``: what it touches, and the iterations that it may be part of."""
 
     touching: tuple[_Touching, ...]
     iterations: CounterValues
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _LoopParts:
-    """The parts of an AST for the loops of a ``dimension``; with a ``reader``, their iterations, too."""
+    """The parts of an AST for the loops of a ``dimension``; with a ``reader``, their iterations, too.
+
+    These are where the statement's values in ``bands`` are, if it is in no loop.
+    """
 
     dimension: int
     instances: Mapping[str, _Node]
     reader: AstReader | None = None
+    bands: Mapping[str, Sequence[isl.Map]] = field(default_factory=dict)
 
     def of(self, node: isl.AstNode, around: CounterValues) -> Iterator[_LoopPart]:
         """The parts of ``node``, which runs for the values ``around`` of counters."""
@@ -189,24 +200,58 @@ class _LoopParts:
             if node.if_has_else_node():
                 yield from self.of(node.if_get_else_node(), around.within(condition.complement()))
         elif kind == isl.ast_node_type.user:
-            values = around.values.add_dims(isl.dim_type.set, 1)
-            counters = (*around.counters, f"c{self.dimension}")
-            yield _LoopPart((self._touching(node),), CounterValues(counters, values))
+            yield _LoopPart((self._touching(node),), self._alone(node, around), alone=True)
         else:
             for each in parts(node):
                 yield from self.of(each, around)
+
+    def _alone(self, node: isl.AstNode, around: CounterValues) -> CounterValues:
+        """The iterations that a statement is in which has no loop of the dimension of its own."""
+        outer = [place for place, each in enumerate(around.counters) if int(each[1:]) < self.dimension]
+        counters = (*(around.counters[each] for each in outer), f"c{self.dimension}")
+        values = _dimensions(around.values, outer).add_dims(_set, 1)
+        found = self.instances[node.get_annotation().get_name()]
+        bands = self.bands.get(found.statement.name, ()) if isinstance(found, Instance) else ()
+        kept = [int(each[1:]) for each in counters]
+        if not bands or any(each.dim(_out) <= max(kept) for each in bands):
+            return CounterValues(counters, values)
+        here = (each.intersect_domain(found.domain).range() for each in bands)
+        places = functools.reduce(isl.Set.union, (_dimensions(each, kept) for each in here))
+        return CounterValues(counters, values.intersect(places))
 
     def _touching(self, node: isl.AstNode) -> _Touching:
         statement = self.instances[node.get_annotation().get_name()].statement
         return statement.name, frozenset(each.array.name for each in statement.accesses)
 
 
+def _values_in_bands(schedule: isl.Schedule) -> dict[str, list[isl.Map]]:
+    """What statements have in the bands around them: for each of them what each leaf of the tree says."""
+    found: dict[str, list[isl.Map]] = {}
+    for each in descendants(schedule.get_root()):
+        for relation in () if each.has_children() else maps_of(each.get_prefix_schedule_relation()):
+            found.setdefault(relation.get_tuple_name(isl.dim_type.in_), []).append(relation)
+    return found
+
+
+def _dimensions(values: isl.Set, kept: Sequence[int]) -> isl.Set:
+    """``values`` in the dimensions ``kept`` alone, in order."""
+    for position in reversed(range(values.dim(_set))):
+        if position not in kept:
+            values = values.project_out(_set, position, 1)
+    return values
+
+
 def _run_in_distinct_iterations(found: Sequence[_LoopPart], private: Collection[str]) -> bool:
-    """Whether no two parts that touch the same variable of ``private`` may be in one iteration."""
+    """Whether no two parts that touch the same variable of ``private`` may be in one iteration.
+
+    Statements that are alone have no copies of it.
+    """
     for name in private:
         using = [each for each in found if any(name in arrays for _, arrays in each.touching)]
         for one, other in itertools.combinations(using, 2):
             first, second = one.iterations, other.iterations
+            if one.alone and other.alone:
+                continue
             if first.counters != second.counters or not first.values.is_disjoint(second.values):
                 return False
     return True

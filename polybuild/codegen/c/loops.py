@@ -157,11 +157,14 @@ class LoopPrinter:
         if mark.kind is MarkKind.UNROLLED and self._lanes is None:
             return self._unrolled(below, indent, before)
         directive = self._directives.at(mark) if self._lanes is None else None
-        if directive is None or not keeps_private(
-            below, directive.depth, tuple(each.name for each in directive.private), self._ast.everything
-        ):
+        if directive is None or not self._keeps_private(below, directive.depth, directive):
             return self._node(below, indent, before)
         return self._node(below, indent, mark)
+
+    def _keeps_private(self, node: isl.AstNode, dimension: int, directive: LoopDirective) -> bool:
+        """Whether the loops of ``dimension`` in ``node`` may have copies of the directive's variables."""
+        private = tuple(each.name for each in directive.private)
+        return keeps_private(node, dimension, private, self._ast.everything, self._ast.schedule)
 
     def _scope(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str]:
         """What uses the buffer, or the variables of the register tile, of ``mark``, and their declaration."""
@@ -266,10 +269,8 @@ class LoopPrinter:
         inner = inner_of_pair(node, directive.depth)
         if inner is None or _called(inner) in self._ast.dynamic or self._own_type(inner) is not None:
             return None
-        private = tuple(each.name for each in directive.private)
-        if self._buffers.scopes.declared_in(node.for_get_body()) or not keeps_private(
-            node, directive.depth + 1, private, self._ast.everything
-        ):
+        keeps = self._keeps_private(node, directive.depth + 1, directive)
+        if self._buffers.scopes.declared_in(node.for_get_body()) or not keeps:
             return None
         row, place = identifier_of(node), identifier_of(inner)
         outer = self._names.get(row), self._names.get(place)

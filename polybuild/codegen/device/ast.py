@@ -86,6 +86,7 @@ class KernelAst:
     """
 
     root: isl.AstNode
+    schedule: isl.Schedule
     instances: Mapping[str, Instance]
     launches: Mapping[str, Launch]
     placed: Mapping[str, tuple[Placed, ...]]
@@ -108,6 +109,7 @@ def build_kernel_ast(scop: Scop, tree: KernelTree, buffers: Sequence[NamedBuffer
     root = generate_ast(scop.context, tree.schedule, builder)
     return KernelAst(
         root,
+        tree.schedule,
         builder.instances,
         builder.launches,
         builder.placed,

@@ -26,6 +26,24 @@ int main(void) {
   return 0;
 }
 """
+ROWS = """\
+static double c[1000], d[1000], u[1000][1000], b[1000][1000];
+void sweep(int h, int w, double a) {
+#pragma scop
+  for (int j = 0; j < h; j++) {
+    c[0] = a / (1 + 2 * a);
+    d[0] = b[j][0] / (1 + 2 * a);
+    for (int i = 1; i < w; i++) {
+      double m = 1.0 / (1 + 2 * a - a * c[i - 1]);
+      c[i] = a * m;
+      d[i] = (b[j][i] + a * d[i - 1]) * m;
+    }
+    u[j][w - 1] = d[w - 1];
+    for (int i = w - 2; i >= 0; i--) u[j][i] = d[i] + c[i] * u[j][i + 1];
+  }
+#pragma endscop
+}
+"""
 KNOWN = """\
 void f(double *restrict a) {{
 #pragma scop
@@ -43,6 +61,13 @@ def test_a_value_that_leaves_the_loop_behind_which_its_reader_stands(tmp_path):
     written = write(tmp_path / "out.c", result.text)
     expected = output(tmp_path / "in.c", "-O2")
     assert output(written, "-O2", "-fopenmp") == expected
+
+
+def test_the_last_iteration_behind_a_loop_has_its_own_variables(tmp_path):
+    """It uses what is private in the loop, and is none of the iterations that the loop runs."""
+    result = transform(tmp_path / "rows.c", ROWS, "-O2", min_work=20000)
+    assert "private(c_own, d_own, m)" in result.text
+    assert result.regions[0].parallel_loops == 1
 
 
 def test_conditions_of_constants_are_decided_here(tmp_path):
