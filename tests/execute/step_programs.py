@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiling import output, transform, write
+from compiling import QUICK, output, transform, write
 
 from polybuild.report.record.model import RegionReport
 
@@ -76,7 +76,7 @@ def run_steps(
     source = write(folder / "in.c", text)
     result = transform(source, text, "-O2", "-ffp-contract=off", tile_sizes=tile_sizes, **options)
     transformed = write(folder / "out.c", result.text)
-    flags = ("-Wno-cast-function-type", "-fopenmp")
+    flags = ("-Wno-cast-function-type", "-fopenmp", *QUICK)
     before, after = (output(each, *flags).split() for each in (source, transformed))
     found = zip(before, after, result.regions, strict=True)
     return dict(zip(bodies, found, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from compiling import output, transform, write
+from compiling import QUICK, output, transform, write
 
 TOP = """\
 #include <stdio.h>
@@ -165,7 +165,7 @@ def outcome(tmp_path_factory):
     result = transform(source, text, "-O2", "-ffp-contract=off", tile_sizes=(3, 10, 8))
     original = "} else { /* the original loops */"
     transformed = write(folder / "out.c", result.text.replace(original, f"{original} fallbacks++;"))
-    lines = [output(each, "-fopenmp").splitlines() for each in (source, transformed)]
+    lines = [output(each, "-fopenmp", *QUICK).splitlines() for each in (source, transformed)]
     regions = [*result.regions, None, None]
     names = [*FORMS, *IN_MEMORY_FORMS, "overlapping", "apart"]
     return dict(zip(names, zip(*lines, regions, strict=True), strict=True))

@@ -38,12 +38,16 @@ TOOL = f"{sys.executable} -m polybuild"
 BUILD = f"make -B CC='{TOOL} cc -- gcc'"
 
 
+def fill(folder):
+    (folder / "src").mkdir()
+    (folder / "src" / "in.c").write_text(PROGRAM)
+    (folder / "Makefile").write_text("app: src/in.c\n\t$(CC) -O2 -fopenmp src/in.c -o app\n")
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "in.c").write_text(PROGRAM)
-    (tmp_path / "Makefile").write_text("app: src/in.c\n\t$(CC) -O2 -fopenmp src/in.c -o app\n")
-    return tmp_path
+    return fill(tmp_path)
 
 
 def environment(folder, **variables):
@@ -72,16 +76,22 @@ def transformed(folder, *words):
     return (folder / "out.c").read_text(), region, done.stderr
 
 
-@pytest.fixture
-def tuned(folder):
-    """The folder after a short search, with the settings changed to ones that can be seen."""
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What a short search leaves, with the settings changed to ones that can be seen."""
+    folder = fill(tmp_path_factory.mktemp("tuned"))
     done = shell(folder, f"{TOOL} tune --run ./app --runs 1 --budget 1s -- {BUILD}")
     assert done.returncode == 0, done.stderr
     assert "kept in" in done.stdout
-    path = folder / "src" / "polybuild.tune.json"
-    content = json.loads(path.read_text())
+    content = json.loads((folder / "src" / "polybuild.tune.json").read_text())
     content["regions"][0]["settings"] = {"tile-sizes": "16,8,4", "registers": "off"}
-    path.write_text(json.dumps(content))
+    return json.dumps(content)
+
+
+@pytest.fixture
+def tuned(folder, found):
+    """The folder with what the search left."""
+    (folder / "src" / "polybuild.tune.json").write_text(found)
     return folder
 
 
