@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 from cmake_project import CONFIGURATION, Project, copy_of
 
-pytestmark = [pytest.mark.cmake, pytest.mark.network]
+PLACES = [
+    ("Ninja", "installed"),
+    ("Ninja", "subdirectory"),
+    ("Unix Makefiles", "installed"),
+    ("Ninja Multi-Config", "subdirectory"),
+]
+"""A generator, and where polybuild is found, which makes no difference to what a generator does with it."""
+
+pytestmark = [
+    pytest.mark.cmake,
+    pytest.mark.network,
+    pytest.mark.parametrize(("generator", "polybuild_settings"), PLACES, indirect=True, scope="module"),
+]
 
 
 def result(factor: int = 2, shift: int = 1, offset: int = 0, n: int = 50) -> str:
@@ -77,7 +89,7 @@ def test_option_edit(app: Project) -> None:
     assert app.run("app") == result()
 
 
-@pytest.mark.parametrize("name", ["path with spaces", "wärme (a+b)"])
+@pytest.mark.parametrize("name", ["path of wärme (a+b)"])
 def test_awkward_path(tmp_path: Path, generator: str, polybuild_settings: list[str], name: str) -> None:
     (tmp_path / name).mkdir()
     app = copy_of("app", tmp_path / name, generator, polybuild_settings)
