@@ -114,7 +114,7 @@ def _is_followed(array: Array) -> bool:
     """Whether all that is assigned to ``array`` can be seen."""
     hidden = array.provenance.by_pointer or array.provenance.is_reachable
     real = isinstance(array.element, FloatingType) and not array.element.complex
-    return array.is_scalar and real and not hidden
+    return array.is_scalar and isinstance(array.expression, c_ast.ID) and real and not hidden
 
 
 def _is_positive_before(variable: Array, region: Region) -> bool:

@@ -17,6 +17,7 @@ from polybuild.driver.tuned_settings import FileTuning
 from polybuild.report.record.model import UNCHANGED, Sequential
 from polybuild.source.autodetect import regions_inside
 from polybuild.source.model import Region, RejectedRegion, Source
+from polybuild.targets.lookup import TARGETS
 
 _OF_THE_WHOLE = frozenset({"bad-clause", "illegal-schedule", "internal"})
 """Diagnostics of regions whose parts would have the same ones, or should not be tried."""
@@ -31,8 +32,13 @@ def with_inner_regions(
     """
     results = results_of(source, tuning, work)
     pairs = list(zip(source.regions, results, strict=True))
-    kept = [each for each, found in pairs if isinstance(each, Region) and _may_be_divided(each, found)]
     options = work.context.options
+    on_host = not TARGETS[options.backend].has_kernels  # what is between kernels may be in a resident block
+    kept = [
+        region
+        for region, found in pairs
+        if isinstance(region, Region) and (on_host or found.diagnostic) and _may_be_divided(region, found)
+    ]
     if not kept or options.headers or options.distribute != "off":
         return source, results
     trials = Trials(work.context, work.watch, work.printer.clock)

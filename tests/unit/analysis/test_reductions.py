@@ -92,6 +92,13 @@ def test_maxima_that_start_before_the_region(before, above, model):
     assert bool(find_reductions(found.scop, found.region, Reordering.EXACT).found) is above
 
 
+def test_members_may_have_any_value_before(model):
+    text = "for (int i = 0; i < n; i++) if (x[i] > s.m) s.m = x[i];"
+    before = "struct { double m; } s; s.m = -0.0;"
+    found = model(text, "int n, double x[restrict n]", before=before, after="x[0] = s.m;")
+    assert find_reductions(found.scop, found.region, Reordering.EXACT).found == ()
+
+
 def test_a_minimum_that_starts_at_zero_may_be_minus_zero(model):
     found = model("m = 0; for (int i = 0; i < n; i++) if (x[i] < m) m = x[i];", f"{PARAMETERS}, double m")
     assert find_reductions(found.scop, found.region, Reordering.EXACT).found == ()
