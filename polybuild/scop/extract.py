@@ -19,6 +19,7 @@ from polybuild.normalise.inlining import inline_calls
 from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.normalise.memory_functions import with_memory_loops
 from polybuild.normalise.pointer_choices import split_pointer_choices
+from polybuild.normalise.pointer_offsets import with_pointer_offsets
 from polybuild.normalise.pointer_rotation import split_rotations
 from polybuild.normalise.pointer_tests import with_pointer_tests
 from polybuild.normalise.rotating_lvalues import name_moving_pointers
@@ -145,6 +146,10 @@ def _modelled(form: NormalForm, *, in_blocks: bool) -> Scop:
             if refusal.diagnostic.code in {"integer-wrap", "endless-loop"}:
                 with contextlib.suppress(Unsupported, NotFollowed):
                     return extract(normalise(region, excluded, wrapping=True), wrapping=True)
+            offsets = with_pointer_offsets(region)
+            if offsets is not region:
+                with contextlib.suppress(Unsupported):
+                    return _modelled(NormalForm(offsets, normalise(offsets)), in_blocks=in_blocks)
             raise
 
 
