@@ -3,7 +3,7 @@
 ``c[i] = dot(n, a, b + i)`` becomes the function's statements, with names of their own, and ``c[i] = `` what
 it returns: then the loops inside are loops of the region. Such a function changes nothing but its own
 variables, and returns once, at its end. One that returns nothing, as ``axpy(n, t, x, y);``, may change
-elements of its arguments, too.
+elements of its arguments, too; so may one whose value is all that is assigned, as ``t = middle(window);``.
 """
 
 from __future__ import annotations
@@ -57,14 +57,17 @@ def with_named_structure(callee: Callee) -> Callee:
     return replace(callee, body=replace(body, statements=statements))
 
 
-def computed_value(callee: Callee) -> c_ast.Node | None:
-    """What a function returns that changes only its own variables before; None of other functions."""
+def computed_value(callee: Callee, *, elements: bool = False) -> c_ast.Node | None:
+    """What a function returns that changes only its own variables before; None of other functions.
+
+    It may change ``elements`` of its arguments, too, where these are asked for.
+    """
     if callee.body is None or len(callee.body.statements) < 2:
         return None
     *statements, last = callee.body.statements
     if not isinstance(last, c_ast.Return) or last.expr is None or has_side_effect(last.expr):
         return None
-    return last.expr if _changes_own(callee, statements, elements=False) else None
+    return last.expr if _changes_own(callee, statements, elements=elements) else None
 
 
 def updating_statements(callee: Callee) -> Sequence[c_ast.Node]:
@@ -82,6 +85,12 @@ def _changes_own(callee: Callee, statements: Sequence[c_ast.Node], *, elements: 
     names = own_names(callee)
     if any(names.count(str(each.name)) > 1 for each in callee.parameters):
         return False
+    arrays = {
+        str(each.name)
+        for statement in statements
+        for each in walk(statement)
+        if isinstance(each, c_ast.Decl) and _is_array(each)
+    }
     tests = [each for each in _statements(statements) if failed_assertion(each) is not None]
     tested = {id(each) for test in tests for each in walk(test)}
     for each in (part for statement in statements for part in walk(statement)):
@@ -91,9 +100,11 @@ def _changes_own(callee: Callee, statements: Sequence[c_ast.Node], *, elements: 
             return False
         if isinstance(each, _UNSUITED) or _names_object(each):
             return False
-        if isinstance(each, c_ast.Decl) and (each.storage or not _is_plain(each.type)):
+        if isinstance(each, c_ast.Decl) and (each.storage or not (_is_plain(each.type) or _is_array(each))):
             return False
         target = changed_operand(each)
+        if target is not None and _root(target) in arrays:
+            continue
         if target is not None:
             target = _structure(_pointer(target, callee) if elements else target, callee)
         if target is not None and not (isinstance(target, c_ast.ID) and target.name in names):
@@ -181,6 +192,25 @@ def _is_plain(kind: c_ast.Node) -> bool:
     if isinstance(kind, c_ast.PtrDecl):
         kind = kind.type
     return isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)
+
+
+def _is_array(declared: c_ast.Decl) -> bool:
+    """Whether a variable is an array of numbers, without a list of values."""
+    kind = declared.type
+    if not isinstance(kind, c_ast.ArrayDecl) or declared.init is not None:
+        return False
+    while isinstance(kind, c_ast.ArrayDecl) and kind.dim is not None:
+        kind = kind.type
+    return _is_plain(kind) and not isinstance(kind, c_ast.PtrDecl)
+
+
+def _root(element: c_ast.Node) -> str | None:
+    """The name of the array that ``element`` is of; None if it is no element."""
+    if not isinstance(element, c_ast.ArrayRef):
+        return None
+    while isinstance(element, c_ast.ArrayRef):
+        element = element.name
+    return str(element.name) if isinstance(element, c_ast.ID) else None
 
 
 def parameter_variable(parameter: c_ast.Node, name: str, value: c_ast.Node) -> c_ast.Node | None:

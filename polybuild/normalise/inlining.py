@@ -123,7 +123,7 @@ def _inliner(region: Region, callees: Sequence[Callee], *, loops: bool) -> _Inli
     computing = {
         each.name: each
         for each in callees
-        if loops and (computed_value(each) is not None or updating_statements(each))
+        if loops and (computed_value(each, elements=True) is not None or updating_statements(each))
     }
     return _Inliner(region, bodies, computing) if bodies or computing else None
 
@@ -142,6 +142,14 @@ def _expression(callee: Callee) -> c_ast.Node | None:
         for each in walk(only.expr.expr if element else only.expr)
     )
     return only.expr if pure else None
+
+
+def _is_found_alike(lvalue: c_ast.Node, call: c_ast.FuncCall) -> bool:
+    """Whether ``lvalue`` is the same object before and after ``call``, which may change its arguments."""
+    subscripts = [each.subscript for each in walk(lvalue) if isinstance(each, c_ast.ArrayRef)]
+    pointers = [each.expr for each in walk(lvalue) if isinstance(each, c_ast.UnaryOp) and each.op == "*"]
+    changed = {addressed(each) for each in (call.args.exprs if call.args is not None else ())}
+    return not any(map(reads_memory, (*subscripts, *pointers))) and changed.isdisjoint(names_in(lvalue))
 
 
 def _is_own(expression: c_ast.Node, body: Region, callee: Callee) -> bool:
@@ -210,8 +218,10 @@ class _Inliner:
             node = c_ast.Assignment("=", c_ast.ID(node.name, node.coord), value, node.coord)
         for call in hoistable_calls(value, self._computing, self._bodies):
             callee = self._computing[call.name.name]
+            # what else reads what it changes may do so before or after the call, as the compiler likes
+            alone = call is value and node.op == "=" and _is_found_alike(node.lvalue, call)
             if not has_side_effect(node.lvalue) and self._is_visible(callee.name):
-                found = self._body(call, callee)
+                found = self._body(call, callee, elements=alone)
                 if found is not None:
                     *statements, result = found
                     self.count += 1
@@ -266,16 +276,22 @@ class _Inliner:
         self.count += 1
         return [*before, *(renamed(each, names) for each in statements)]
 
-    def _body(self, call: c_ast.FuncCall, callee: Callee) -> list[c_ast.Node] | None:
-        """The statements of a function for the arguments of a call, and last what it returns."""
-        body, returned = callee.body, computed_value(callee)
+    def _body(
+        self, call: c_ast.FuncCall, callee: Callee, *, elements: bool = False
+    ) -> list[c_ast.Node] | None:
+        """The statements of a function for the arguments of a call, and last what it returns.
+
+        It may change ``elements`` of the arguments, too, where that is asked for.
+        """
+        body, returned = callee.body, computed_value(callee, elements=elements)
         if body is None or returned is None:
             return None
         kind = body.visible.scope.resolve(body.function.decl.type.type)
         record = isinstance(kind, types.RecordType)
         if not record and not isinstance(kind, types.IntegerType | types.FloatingType):
             return None
-        found = self._with_arguments(call, callee)
+        updating = computed_value(callee) is None
+        found = self._with_arguments(call, callee, updating=updating)
         if found is None:
             return None
         before, names = found

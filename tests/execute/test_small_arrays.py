@@ -74,21 +74,40 @@ SORTS = {
       out[y][x] = w[4];""",
     "a function": f"""{LOAD}
       out[y][x] = middle(w);""",
+    "a function with an array": """
+      int found = median_at(y, x);
+      out[y][x] = found;""",
 }
-IN_REGISTERS = {"half of a selection sort", "counted elements", "neighbours"}
+IN_REGISTERS = {
+    "half of a selection sort",
+    "counted elements",
+    "neighbours",
+    "a function",
+    "a function with an array",
+}
 FUNCTION = """\
 static unsigned char middle(unsigned char *w) {
   for (int a = 0; a < 5; a++)
     for (int b = a + 1; b < 9; b++)
       if (w[b] < w[a]) { unsigned char t = w[a]; w[a] = w[b]; w[b] = t; }
   return w[4];
+}
+static int median_at(int y, int x) {
+  int w[9], n = 0;
+  for (int j = y - 1; j <= y + 1; j++)
+    for (int i = x - 1; i <= x + 1; i++)
+      w[n++] = in[j][i];
+  for (int a = 0; a < 5; a++)
+    for (int b = a + 1; b < 9; b++)
+      if (w[b] < w[a]) { int t = w[a]; w[a] = w[b]; w[b] = t; }
+  return w[4];
 }"""
-FLAGS = ("-O3", "-march=x86-64-v3")
+FLAGS = ("-O3", "-march=x86-64-v3", "-Wno-unused-function")
 
 
 @pytest.mark.parametrize("name", SORTS)
 def test_small_sorts(name, tmp_path):
-    before = FUNCTION if name == "a function" else ""
+    before = FUNCTION if "function" in name else ""
     source = write(tmp_path / "in.c", PROGRAM.format(body=SORTS[name], before=before))
     result = compile_source(str(source), Options(min_work=0), ["gcc"], FLAGS)
     (region,) = result.regions

@@ -83,3 +83,42 @@ def test_a_matrix_with_rows_of_another_length_is_no_argument(read):
     text = f"{LONGER}\nvoid f({PARAMETERS}) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
     found = region(read(text))
     assert inline_calls(found) is found
+
+
+SWAPPING = """static double swapped(double *x, int i)
+{ double t = x[i]; x[i] = x[i + 1]; x[i + 1] = t; return t; }"""
+
+
+@pytest.mark.parametrize(
+    ("call", "inlined"),
+    [
+        ("y[0] = swapped(x, n);", True),
+        ("double t = swapped(x, n); y[0] = t;", True),
+        ("y[n] = swapped(x + 1, n);", True),
+        ("y[0] += swapped(x, n);", False),  # the element may be read before the call, or after it
+        ("y[0] = swapped(x, n) + x[1];", False),
+        ("y[0] = swapped(x, n) + swapped(y, n);", False),
+        ("y[at[0]] = swapped(x, n);", False),
+        ("y[0] = 2 * swapped(x, n);", False),
+    ],
+)
+def test_functions_that_change_elements_and_return_a_value(read, call, inlined):
+    head = "void f(int n, int *at, double *x, double *y)"
+    text = f"{SWAPPING}\n{head} {{\n#pragma scop\n{call}\n#pragma endscop\n}}"
+    found = region(read(text))
+    assert (inline_calls(found) is not found) is inlined
+
+
+SORTED = """static int middle(const int *x)
+{ int w[3]; for (int k = 0; k < 3; k++) w[k] = x[k];
+  for (int a = 0; a < 2; a++) for (int b = a + 1; b < 3; b++)
+    if (w[b] < w[a]) { int t = w[a]; w[a] = w[b]; w[b] = t; }
+  return w[1]; }"""
+
+
+@pytest.mark.parametrize(("kind", "inlined"), [("int w[3]", True), ("static int w[3]", False)])
+def test_functions_with_arrays_of_their_own(read, kind, inlined):
+    top, call = SORTED.replace("int w[3]", kind), "y[0] = 3 + middle(x);"
+    text = f"{top}\nvoid f(int *x, int *y) {{\n#pragma scop\n{call}\n#pragma endscop\n}}"
+    found = region(read(text))
+    assert (inline_calls(found) is not found) is inlined
