@@ -34,6 +34,7 @@ def test_the_passes_have_the_names_of_the_field_in_their_order():
         *("normalise", "scop", "liveness", "rerolling", "guarded-values", "element-promotion"),
         *(
             "last-values",
+            "work-arrays",
             "narrow-variables",
             "copies",
             "residue-classes",
