@@ -272,6 +272,8 @@ COPIES_FOR_ELEMENTS = 16, 96
 """The same two where elements of small private arrays get constant subscripts that way, and so registers,"""
 ELEMENTS_IN_REGISTERS = 64
 """and how many elements such arrays have at most."""
+SWITCHED_LABELS = 16
+"""Labels of a switch over data that becomes conditions."""
 SMALL_VALUES = 16
 """Elements of a private array, and iterations of its loops, that become variables and copies."""
 OVERLAPPED_ITERATIONS = 16

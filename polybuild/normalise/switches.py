@@ -1,4 +1,4 @@
-"""Switches over numbers that nothing in them changes, as conditions.
+"""Switches as conditions: over numbers that nothing in them changes, or over data where they only set values.
 
 ::
 
@@ -8,18 +8,30 @@
     }                                               { s += a[k]; k++; }
 
 A statement runs for the labels before it from which nothing leaves the switch: by ``break``, or by ``return``
-in a function that the region calls. Switches over data stay as they are: they are one statement of the model.
+in a function that the region calls. Over data::
+
+    switch (s[i]) {                               int switched = s[i];
+    case 'A': c = 'T'; break;                     if (switched == 'A') c = 'T';
+    case 'T': c = 'A'; break;              ->     else if (switched == 'T') c = 'A';
+    default: c = 'N';                             else c = 'N';
+    }
+
+That runs in lanes. Other switches over data stay as they are: they are one statement of the model.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 
 from pycparser import c_ast
 
+from polybuild.c.basic_types import INT, LONG_LONG
+from polybuild.c.conversions import promoted
+from polybuild.c.symbols import Symbol
 from polybuild.c.syntax_tree import (
     changed_operand,
     contains,
@@ -29,6 +41,10 @@ from polybuild.c.syntax_tree import (
     names_in,
     walk,
 )
+from polybuild.c.synthetic import declarator
+from polybuild.c.types import IntegerType, Type, UnknownType
+from polybuild.c.typing import type_of
+from polybuild.effort import SWITCHED_LABELS
 from polybuild.normalise.structure import reads_memory
 from polybuild.source.model import Callee, Region
 from polybuild.values import dataclass
@@ -51,18 +67,49 @@ def _in_callee(callee: Callee) -> Callee:
 
 
 def _without_switches(region: Region) -> Region:
-    if not any(isinstance(each, c_ast.Switch) for statement in region.statements for each in walk(statement)):
+    nodes = [each for statement in region.statements for each in walk(statement)]
+    if not any(isinstance(each, c_ast.Switch) for each in nodes):
         return region
-    changed = frozenset(_changed(region.statements))
-    statements = tuple(_sequence(region.statements, changed))
+    known = _Known(region, frozenset(_changed(region.statements)))
+    statements = tuple(_sequence(region.statements, known))
     same = all(map(operator.is_, statements, region.statements))
     return region if same else dataclasses.replace(region, statements=statements)
 
 
-def _sequence(nodes: Iterable[c_ast.Node], changed: frozenset[str]) -> Iterator[c_ast.Node]:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The ``region``, the variables that are ``changed`` in it, and the ``names`` that were added to it."""
+
+    region: Region
+    changed: frozenset[str]
+    names: list[str] = dataclasses.field(default_factory=list)
+
+    def variable(self, value: c_ast.Node) -> c_ast.Decl:
+        """The declaration of a new variable that holds ``value``, an integer."""
+        nodes = [each for statement in self.region.statements for each in walk(statement)]
+        declared = [each for each in nodes if isinstance(each, c_ast.Decl) and each.name]
+        taken = self.region.visible.may_mean_something() | {each.name for each in declared} | {*self.names}
+        name = next(each for each in _names_of_values() if each not in taken)
+        self.names.append(name)
+        symbols: dict[str, Type | Symbol] = dict(self.region.visible.symbols)
+        for each in declared:
+            kind = self.region.visible.scope.resolve(each)
+            symbols[each.name] = UnknownType(each.name) if each.name in symbols else kind
+        kind = type_of(value, symbols, self.region.visible)
+        narrow = isinstance(kind, IntegerType) and promoted(kind) == INT
+        held = declarator(name, INT if narrow else LONG_LONG)
+        return c_ast.Decl(name, [], [], [], [], held, value, None, value.coord)
+
+
+def _names_of_values() -> Iterator[str]:
+    yield "switched"
+    yield from (f"switched_{number}" for number in itertools.count(2))
+
+
+def _sequence(nodes: Iterable[c_ast.Node], known: _Known) -> Iterator[c_ast.Node]:
     """``nodes`` with the conditions of their switches in place of these."""
     for node in nodes:
-        new = _rewritten(node, changed)
+        new = _rewritten(node, known)
         if isinstance(node, c_ast.Switch) and isinstance(new, c_ast.Compound):
             yield from new.block_items
         else:
@@ -84,15 +131,17 @@ def _changed(nodes: Iterable[c_ast.Node]) -> Iterator[str]:
         yield from _changed([node.stmt] if isinstance(node, c_ast.For) else list(node))
 
 
-def _rewritten(node: c_ast.Node, changed: frozenset[str]) -> c_ast.Node:
+def _rewritten(node: c_ast.Node, known: _Known) -> c_ast.Node:
     if not any(isinstance(each, c_ast.Switch) for each in walk(node)):
         return node
     if isinstance(node, c_ast.Compound):
-        items = [*_sequence(node.block_items, changed)]
+        items = [*_sequence(node.block_items, known)]
         return node if all(map(operator.is_, items, node.block_items)) else c_ast.Compound(items, node.coord)
-    parts = {id(each): new for each in node if (new := _rewritten(each, changed)) is not each}
+    parts = {id(each): new for each in node if (new := _rewritten(each, known)) is not each}
     new = mapped(node, lambda each: parts.get(id(each), each)) if parts else node
-    return (_conditions(new, changed) or new) if isinstance(new, c_ast.Switch) else new
+    if isinstance(new, c_ast.Switch):
+        return _conditions(new, known.changed) or _choices(new, known) or new
+    return new
 
 
 def _conditions(switch: c_ast.Switch, changed: frozenset[str]) -> c_ast.Node | None:
@@ -120,6 +169,53 @@ def _conditions(switch: c_ast.Switch, changed: frozenset[str]) -> c_ast.Node | N
         if group.leaves:
             reached = []
     return c_ast.Compound(found, switch.coord)
+
+
+def _choices(switch: c_ast.Switch, known: _Known) -> c_ast.Node | None:
+    """``switch`` over data as conditions, one of which holds; None if it does more than set values.
+
+    Labels are not negative: so it does not matter what type they are converted to.
+    """
+    value, groups = switch.cond, _groups(switch)
+    if not groups or has_side_effect(value) or any(map(_calls, walk(value))):
+        return None
+    labels: list[c_ast.Node | None] = []
+    parts: list[tuple[list[c_ast.Node | None], c_ast.Node]] = []
+    for position, group in enumerate(groups):
+        labels += group.labels
+        if not group.statements and not group.leaves:
+            continue
+        if not all(map(_sets, group.statements)) or not (group.leaves or position == len(groups) - 1):
+            return None
+        parts.append((labels, c_ast.Compound(group.statements, group.coord)))
+        labels = []
+    every = [each for found, _ in parts for each in found]
+    if labels or len(every) > SWITCHED_LABELS or not all(each is None or _is_number(each) for each in every):
+        return None
+    variable = known.variable(value)
+    chosen = c_ast.ID(variable.name, value.coord)
+    chain = next((part for found, part in parts if None in found), None)
+    for found, part in reversed(parts):
+        if None not in found:
+            chain = c_ast.If(_any_of(chosen, found, ()), part, chain, part.coord)
+    return None if chain is None else c_ast.Compound([variable, chain], switch.coord)
+
+
+def _calls(node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.FuncCall)
+
+
+def _sets(statement: c_ast.Node) -> bool:
+    """Whether ``statement`` does nothing but give a variable or an element a value, in blocks or not."""
+    if isinstance(statement, c_ast.Compound):
+        return all(map(_sets, statement.block_items or ()))
+    if not isinstance(statement, c_ast.Assignment) or any(map(_calls, walk(statement))):
+        return False
+    return not has_side_effect(statement.lvalue) and not has_side_effect(statement.rvalue)
+
+
+def _is_number(label: c_ast.Node) -> bool:
+    return isinstance(label, c_ast.Constant)
 
 
 def _loops(node: c_ast.Node) -> Iterator[c_ast.Node]:

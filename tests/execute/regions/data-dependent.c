@@ -186,6 +186,17 @@ for (int i = 0; i < n; i++) {
 for (int i = 0; i < n; i++)
   switch (a[i] & 3) { case 0: x[i] = 1; break; case 1: x[i] = 2; default: x[i] += 3; }
 
+//# switch_that_translates: parallel
+for (int i = 0; i < n; i++) {
+  int t;
+  switch (a[i] & 7) { case 0: t = 5; break; case 1: case 2: t = i; break; case 6: t = b[i]; break; default: t = -1; }
+  x[i] = t;
+}
+
+//# switch_that_updates: parallel
+for (int i = 0; i < n; i++)
+  switch (b[n - 1 - i] - 'a') { case 1: x[i] += 1; break; case 3: x[i] = y[i]; z[i] += 2; break; case 4: break; case 5: x[i] = 0; }
+
 //# switch_with_continue: parallel
 for (int i = 0; i < n; i++) {
   int s = 0;
