@@ -70,14 +70,14 @@ def _without_switches(region: Region) -> Region:
     nodes = [each for statement in region.statements for each in walk(statement)]
     if not any(isinstance(each, c_ast.Switch) for each in nodes):
         return region
-    known = _Known(region, frozenset(_changed(region.statements)))
-    statements = tuple(_sequence(region.statements, known))
+    inside = _SwitchedRegion(region, frozenset(_changed(region.statements)))
+    statements = tuple(_sequence(region.statements, inside))
     same = all(map(operator.is_, statements, region.statements))
     return region if same else dataclasses.replace(region, statements=statements)
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _SwitchedRegion:
     """The ``region``, the variables that are ``changed`` in it, and the ``names`` that were added to it."""
 
     region: Region
@@ -97,8 +97,8 @@ class _Known:
             symbols[each.name] = UnknownType(each.name) if each.name in symbols else kind
         kind = type_of(value, symbols, self.region.visible)
         narrow = isinstance(kind, IntegerType) and promoted(kind) == INT
-        held = declarator(name, INT if narrow else LONG_LONG)
-        return c_ast.Decl(name, [], [], [], [], held, value, None, value.coord)
+        declared_as = declarator(name, INT if narrow else LONG_LONG)
+        return c_ast.Decl(name, [], [], [], [], declared_as, value, None, value.coord)
 
 
 def _names_of_values() -> Iterator[str]:
@@ -106,10 +106,10 @@ def _names_of_values() -> Iterator[str]:
     yield from (f"switched_{number}" for number in itertools.count(2))
 
 
-def _sequence(nodes: Iterable[c_ast.Node], known: _Known) -> Iterator[c_ast.Node]:
+def _sequence(nodes: Iterable[c_ast.Node], inside: _SwitchedRegion) -> Iterator[c_ast.Node]:
     """``nodes`` with the conditions of their switches in place of these."""
     for node in nodes:
-        new = _rewritten(node, known)
+        new = _rewritten(node, inside)
         if isinstance(node, c_ast.Switch) and isinstance(new, c_ast.Compound):
             yield from new.block_items
         else:
@@ -131,16 +131,16 @@ def _changed(nodes: Iterable[c_ast.Node]) -> Iterator[str]:
         yield from _changed([node.stmt] if isinstance(node, c_ast.For) else list(node))
 
 
-def _rewritten(node: c_ast.Node, known: _Known) -> c_ast.Node:
+def _rewritten(node: c_ast.Node, inside: _SwitchedRegion) -> c_ast.Node:
     if not any(isinstance(each, c_ast.Switch) for each in walk(node)):
         return node
     if isinstance(node, c_ast.Compound):
-        items = [*_sequence(node.block_items, known)]
+        items = [*_sequence(node.block_items, inside)]
         return node if all(map(operator.is_, items, node.block_items)) else c_ast.Compound(items, node.coord)
-    parts = {id(each): new for each in node if (new := _rewritten(each, known)) is not each}
+    parts = {id(each): new for each in node if (new := _rewritten(each, inside)) is not each}
     new = mapped(node, lambda each: parts.get(id(each), each)) if parts else node
     if isinstance(new, c_ast.Switch):
-        return _conditions(new, known.changed) or _choices(new, known) or new
+        return _conditions(new, inside.changed) or _choices(new, inside) or new
     return new
 
 
@@ -171,7 +171,7 @@ def _conditions(switch: c_ast.Switch, changed: frozenset[str]) -> c_ast.Node | N
     return c_ast.Compound(found, switch.coord)
 
 
-def _choices(switch: c_ast.Switch, known: _Known) -> c_ast.Node | None:
+def _choices(switch: c_ast.Switch, inside: _SwitchedRegion) -> c_ast.Node | None:
     """``switch`` over data as conditions, one of which holds; None if it does more than set values.
 
     Labels are not negative: so it does not matter what type they are converted to.
@@ -192,7 +192,7 @@ def _choices(switch: c_ast.Switch, known: _Known) -> c_ast.Node | None:
     every = [each for found, _ in parts for each in found]
     if labels or len(every) > SWITCHED_LABELS or not all(each is None or _is_number(each) for each in every):
         return None
-    variable = known.variable(value)
+    variable = inside.variable(value)
     chosen = c_ast.ID(variable.name, value.coord)
     chain = next((part for found, part in parts if None in found), None)
     for found, part in reversed(parts):
