@@ -46,9 +46,11 @@ from polybuild.c.types import IntegerType, Type, UnknownType
 from polybuild.c.typing import type_of
 from polybuild.effort import SWITCHED_LABELS
 from polybuild.normalise.structure import reads_memory
+from polybuild.patterns import pattern
 from polybuild.source.model import Callee, Region
 from polybuild.values import dataclass
 
+_NUMBERED = pattern(r"'\\(?:x|[0-7]{3})")
 _LABELS = (c_ast.Case, c_ast.Default)
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
@@ -215,7 +217,8 @@ def _sets(statement: c_ast.Node) -> bool:
 
 
 def _is_number(label: c_ast.Node) -> bool:
-    return isinstance(label, c_ast.Constant)
+    """Whether ``label`` is a constant that is certainly not negative, as a character with a number may be."""
+    return isinstance(label, c_ast.Constant) and not _NUMBERED.match(label.value)
 
 
 def _loops(node: c_ast.Node) -> Iterator[c_ast.Node]:

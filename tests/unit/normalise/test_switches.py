@@ -52,6 +52,10 @@ def test_numbers_that_do_not_change(body, expected):
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
+        (
+            r"switch (t[0]) { case '\0': x[0] = 1; }",
+            r"int switched = t[0] if (switched == '\0') { x[0] = 1; }",
+        ),
         ("switch (t[0]) { case 0: x[0] = 1; }", "int switched = t[0] if (switched == 0) { x[0] = 1; }"),
         (
             "switch (t[0]) { default: x[2] = 1; break; case 0: case 3: x[0] = 1; break; case 1: break; }",
@@ -78,6 +82,8 @@ def test_data_of_which_values_are_made(body, expected):
     [
         "switch (t[0]) { case 0: x[0] = 1; case 1: x[1] = 1; }",  # data, and both may happen
         "switch (t[0]) { case -1: x[0] = 1; }",
+        r"switch (t[0]) { case '\xff': x[0] = 1; }",
+        r"switch (t[0]) { case '\377': x[0] = 1; }",
         "switch (t[0]) { case 0: x[0] = 1; break; default: for (int i = 0; i < n; i++) x[i] = 1; }",
         "switch (t[0]) { case 0: x[m++] = 1; }",
         "for (int i = 0; i < n; i++) { int v = t[i]; switch (v) { case 0: if (m) x[i] = 1; } }",
