@@ -17,7 +17,7 @@ CASES = [
     ("goto", "goto end;", "int n"),
     ("return", "return;", "int n"),
     ("break", f"{LOOP} {{ a[i] = 0; break; }}", "int n, double *a"),
-    ("switch", "switch (b[0]) { case 1: a[0] = 0; }", "int *b, double *a"),
+    ("switch", "switch (b[0]) { case 1: a[0] = 0; case 2: a[1] = 0; }", "int *b, double *a"),
     ("call", f"{LOOP} a[i] = g(i);", "int n, double *a"),
     ("call", f"{LOOP} a[i] = h(i);", "int n, double *a, double (*h)(int)"),
     ("data-dependent-bound", "for (int i = 0; i < b[0]; i++) b[i] = 0;", "int n, int *a, int *b"),
