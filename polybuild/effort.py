@@ -268,10 +268,12 @@ UNROLLED_ITERATIONS = 8
 """The maximum trip count of a loop that is unrolled."""
 UNROLLED_STATEMENTS = 32
 """Statements that a nest of unrolled loops becomes."""
-COPIES_FOR_ELEMENTS = 16, 96
-"""The same two where elements of small private arrays get constant subscripts that way, and so registers,"""
-ELEMENTS_IN_REGISTERS = 64
-"""and how many elements such arrays have at most."""
+ELEMENT_ITERATIONS = 16
+"""The maximum trip count of a loop that is unrolled as it goes over elements of a small private array,"""
+ELEMENT_STATEMENTS = 96
+"""the statements that a nest of such loops becomes,"""
+UNROLLED_ELEMENTS = 64
+"""and how many elements such an array has at most, each a variable for compilers to find a register for."""
 SWITCHED_LABELS = 16
 """Labels of a switch over data that becomes conditions."""
 SMALL_VALUES = 16

@@ -22,9 +22,10 @@ from polybuild.c.intervals import Interval, combined, hull, negated, within
 from polybuild.c.literals import literal
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import changed_operand, has_side_effect, key, names_in, walk
-from polybuild.c.types import IntegerType, Type
+from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of
 from polybuild.scop.model import Scop, Statement
+from polybuild.scop.statement_symbols import symbols_of
 from polybuild.source.model import Region
 
 _Known = Mapping[object, Interval]
@@ -55,9 +56,7 @@ class _DataRanges:
 
     def __init__(self, region: Region, statement: Statement) -> None:
         self._region = region
-        self._symbols: dict[str, Type | Symbol] = dict(region.visible.symbols)
-        self._symbols |= {array.name: array.element for _, array in statement.locals if not array.extents}
-        self._symbols |= {each.name: each.type for each in statement.iterators}
+        self._symbols = symbols_of(statement, region)
         nodes = (node for each in region.statements for node in walk(each))
         addresses = [each for each in nodes if isinstance(each, c_ast.UnaryOp) and each.op == "&"]
         self._addressed = {name for each in addresses for name in names_in(each)}

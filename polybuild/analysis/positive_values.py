@@ -12,13 +12,14 @@ from collections.abc import Collection
 
 from pycparser import c_ast
 
+from polybuild.c.symbols import VisibleNames
 from polybuild.c.syntax_tree import has_side_effect, key, single_statement
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.c.typing import type_of
 from polybuild.normalise.upward_exposed import read_before_written
 from polybuild.normalise.values_before import set_right_before
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
-from polybuild.scop.statement_symbols import symbols_of
+from polybuild.scop.statement_symbols import Symbols, symbols_of
 from polybuild.source.model import Region
 
 _SUFFIXES = ("", "f", "l")
@@ -45,7 +46,7 @@ def positive_variables(scop: Scop, region: Region) -> frozenset[str]:
             for access in statement.accesses
             if access.kind is not AccessKind.READ
             and access.array.name in found
-            and not PositiveValues(found, statement, region).are_assigned(access.array)
+            and not PositiveValues.of(found, statement, region).are_assigned(access.array)
         }
         if not wrong:
             return frozenset(found)
@@ -55,11 +56,18 @@ def positive_variables(scop: Scop, region: Region) -> frozenset[str]:
 class PositiveValues:
     """Tells which expressions of ``statement`` are positive, as variables of the names ``positive`` are."""
 
-    def __init__(self, positive: Collection[str], statement: Statement, region: Region) -> None:
+    def __init__(
+        self, positive: Collection[str], statement: Statement, symbols: Symbols, visible: VisibleNames
+    ) -> None:
         self._statement = statement
-        self._visible = region.visible
-        self._symbols = symbols_of(statement, region)
+        self._visible = visible
+        self._symbols = symbols
         self._variables = {id(each.node) for each in statement.accesses if each.array.name in positive}
+
+    @classmethod
+    def of(cls, positive: Collection[str], statement: Statement, region: Region) -> PositiveValues:
+        """The same for a statement of ``region`` whose symbols are not known yet."""
+        return cls(positive, statement, symbols_of(statement, region), region.visible)
 
     def are_assigned(self, variable: Array) -> bool:
         """Whether the statement assigns nothing else to ``variable``, which is positive before."""

@@ -200,10 +200,10 @@ class ReductionMatcher:
         positive: Collection[str] = (),
     ) -> None:
         self._statement = statement
-        self._positive = PositiveValues(positive, statement, region)
         self._region = region
         self._scattered = scattered
         self._symbols = symbols_of(statement, region)
+        self._positive = PositiveValues(positive, statement, self._symbols, region.visible)
         self._own: frozenset[int] = frozenset()
 
     def reduction(self) -> Reduction | None:

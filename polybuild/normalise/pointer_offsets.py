@@ -2,7 +2,7 @@
 
 ::
 
-    const float *row = image + lines[y] * width;      long row_at = lines[y] * width;
+    const float *row = image + lines[y] * width;      long long row_at = lines[y] * width;
     to[x] = row[x] + row[x + 1];                ->    to[x] = image[row_at + x] + image[row_at + x + 1];
 
 Offsets that are sums of counters are followed by ``normalise`` itself, which knows more of them: this is for
@@ -12,6 +12,7 @@ regions that it leaves outside of the model.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator, Mapping
 
 from pycparser import c_ast
@@ -36,9 +37,11 @@ def with_pointer_offsets(region: Region) -> Region:
         return region  # the model says what is wrong
     around = {id(child): each for one in region.statements for each in walk(one) for child in each}
     found: dict[Variable, _Offset] = {}
+    outliving = read_after(region.function, region.index) | read_before_written(region.statements, {})
     taken = region.visible.may_mean_something() | {each.name for each in names.variables.values()}
     for variable in dict.fromkeys(names.variables.values()):
-        base = _base(variable, region, names, around)
+        own = variable.local or variable.name not in outliving
+        base = _base(variable, names, around) if own else None
         if base is not None:
             name = next(each for each in _names_like(variable.name) if each not in taken)
             taken |= {name}
@@ -100,20 +103,16 @@ def _declaration(name: str, value: c_ast.Node | None = None) -> c_ast.Decl:
 
 def _names_like(name: str) -> Iterator[str]:
     yield f"{name}_at"
-    yield from (f"{name}_at{number}" for number in range(1, 1000))
+    yield from (f"{name}_at{number}" for number in itertools.count(1))
 
 
-def _base(
-    variable: Variable, region: Region, names: Names, around: Mapping[int, c_ast.Node]
-) -> c_ast.ID | None:
-    """The one array that ``variable`` points into wherever ``region`` uses it, None if it may be another."""
+def _base(variable: Variable, names: Names, around: Mapping[int, c_ast.Node]) -> c_ast.ID | None:
+    """The one array that ``variable`` points into wherever it is used, None if it may be another."""
     kind = variable.type
     hidden = variable.address_taken or variable.volatile or variable.storage is not StorageClass.LOCAL
     if hidden or not isinstance(kind, PointerType) or kind.volatile:
         return None
     if not isinstance(kind.target, IntegerType | FloatingType):
-        return None
-    if not variable.local and variable.name in _outliving(region):
         return None
     bases: list[c_ast.ID] = []
     for node in (each for each, found in names.variables.items() if found is variable):
@@ -128,11 +127,6 @@ def _base(
     owners = {names.variables.get(each) for each in bases}
     owner = owners.pop() if len(owners) == 1 else None
     return bases[0] if owner is not None and _is_flat(owner, kind, names) else None
-
-
-def _outliving(region: Region) -> frozenset[str]:
-    """The names whose values come from before ``region``, or are read after it."""
-    return read_after(region.function, region.index) | read_before_written(region.statements, {})
 
 
 def _is_flat(owner: Variable, kind: PointerType, names: Names) -> bool:

@@ -11,8 +11,11 @@ from polybuild.c.types import Type
 from polybuild.scop.model import Statement
 from polybuild.source.model import Region
 
+Symbols = Mapping[str, Type | Symbol]
+"""What names stand for, or their types."""
 
-def symbols_of(statement: Statement, region: Region) -> Mapping[str, Type | Symbol]:
+
+def symbols_of(statement: Statement, region: Region) -> Symbols:
     """What the names in the body of ``statement``, which is of ``region``, stand for, or their types."""
     symbols: dict[str, Type | Symbol] = dict(region.visible.symbols)
     symbols |= {array.name: array.element for _, array in statement.locals if not array.extents}

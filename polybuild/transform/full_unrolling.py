@@ -13,8 +13,9 @@ import islpy as isl
 
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.effort import (
-    COPIES_FOR_ELEMENTS,
-    ELEMENTS_IN_REGISTERS,
+    ELEMENT_ITERATIONS,
+    ELEMENT_STATEMENTS,
+    UNROLLED_ELEMENTS,
     UNROLLED_ITERATIONS,
     UNROLLED_STATEMENTS,
 )
@@ -49,7 +50,7 @@ def unroll_small_trip_counts(
     own = frozenset(
         each.name for each in statements if any(is_in_registers(access.array) for access in each.accesses)
     )
-    if not has_small_trip_counts(scop, max(few, COPIES_FOR_ELEMENTS[0]) if own else few):
+    if not has_small_trip_counts(scop, max(few, ELEMENT_ITERATIONS) if own else few):
         return schedule
     return _Unrolling(few, own).visit(schedule.get_root())[0].get_schedule()
 
@@ -60,7 +61,7 @@ def is_in_registers(array: Array) -> bool:
     if not (array.local and sizes) or array.provenance.allocated:
         return False
     counts = [each.to_python() for each in sizes if each is not None and each.is_int()]
-    return len(counts) == len(sizes) and prod(counts) <= ELEMENTS_IN_REGISTERS
+    return len(counts) == len(sizes) and prod(counts) <= UNROLLED_ELEMENTS
 
 
 def outside_unrolled(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
@@ -110,7 +111,7 @@ class _Unrolling:
     def _limits(self, node: isl.ScheduleNode) -> tuple[int, int]:
         """The iterations of a loop that is unrolled, and the statements that become of ``node``, at most."""
         if any(tuple_name(each) in self.own for each in sets_of(node.get_domain())):
-            return max(self.few, COPIES_FOR_ELEMENTS[0]), COPIES_FOR_ELEMENTS[1]
+            return max(self.few, ELEMENT_ITERATIONS), ELEMENT_STATEMENTS
         return self.few, UNROLLED_STATEMENTS
 
 
