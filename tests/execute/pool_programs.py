@@ -110,6 +110,22 @@ def compare(
     return Comparison(outcomes, regions)
 
 
+def function(name: str) -> str:
+    """What the function of the region called ``name`` is called in C."""
+    return f"with_{name.replace(' ', '_')}"
+
+
+def compare_around(
+    folder: Path, cases: Mapping[str, tuple[str, str, str]], sizes: Sequence[tuple[int, ...]]
+) -> Comparison:
+    """Compare regions that have declarations before them and uses of last values after them."""
+    functions = {
+        function(name): f"{before}\n#pragma scop\n{body}\n#pragma endscop\n{after}"
+        for name, (before, body, after) in cases.items()
+    }
+    return compare(folder, functions, {name: [Call(each) for each in sizes] for name in functions})
+
+
 def _run(source: Path, flags: Sequence[str]) -> list[list[str]]:
     program = source.with_suffix("")
     subprocess.run(

@@ -6,7 +6,7 @@ import itertools
 
 import islpy as isl
 import pytest
-from pool_programs import Call, compare
+from pool_programs import compare_around, function
 
 from polybuild.storage import last_iteration
 
@@ -132,16 +132,8 @@ KEPT = {
 CASES = RECOMPUTED | KEPT
 
 
-def function(name):
-    return f"with_{name.replace(' ', '_')}"
-
-
 def compared(folder, cases):
-    functions = {
-        function(name): f"{before}\n#pragma scop\n{body}\n#pragma endscop\n{after}"
-        for name, (before, body, after) in cases.items()
-    }
-    return compare(folder, functions, {name: [Call(each) for each in SIZES] for name in functions})
+    return compare_around(folder, cases, SIZES)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from pool_programs import Call, compare
+from pool_programs import compare_around, function
 
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.analysis.liveness import live_after
@@ -129,16 +129,8 @@ SHARED = {
 CASES = PRIVATE | SHARED
 
 
-def function(name):
-    return f"with_{name.replace(' ', '_')}"
-
-
 def compared(folder, cases):
-    functions = {
-        function(name): f"{before}\n#pragma scop\n{body}\n#pragma endscop\n{after}"
-        for name, (before, body, after) in cases.items()
-    }
-    return compare(folder, functions, {name: [Call(each) for each in SIZES] for name in functions})
+    return compare_around(folder, cases, SIZES)
 
 
 @pytest.fixture(scope="module")
