@@ -69,6 +69,21 @@ def _determines(equality: isl.Constraint, dim: int) -> bool:
     )
 
 
+def _window(values: isl.Set, dim: int) -> isl.Val | None:
+    """The maximum length of a loop at ``dim`` that moves with those before it, if it is a number."""
+    if not dim or not any(
+        each.involves_dims(isl.dim_type.set, 0, dim) and each.involves_dims(isl.dim_type.set, dim, 1)
+        for piece in values.get_basic_sets()
+        for each in piece.get_constraints()
+    ):
+        return None
+    inner = isl.Map.from_range(values.reset_tuple_id()).move_dims(
+        isl.dim_type.in_, 0, isl.dim_type.out, 0, dim
+    )
+    length = largest(inner.dim_max(0).sub(inner.dim_min(0)))
+    return length.add(isl.Val.one(values.get_ctx())) if length.is_int() else None
+
+
 @remembered  # whoever wants to know of sizes asks
 def dimension_counts(
     domain: isl.Set, context: isl.Set, unknown: frozenset[int] = frozenset()
@@ -91,6 +106,10 @@ def dimension_counts(
             counts.append(isl.PwAff.val_on_domain(context, isl.Val(1)))
             continue
         values = domain.project_out(isl.dim_type.set, dim + 1, depth - dim - 1)
+        window = _window(values, dim)
+        if window is not None:
+            counts.append(isl.PwAff.val_on_domain(context, window))
+            continue
         values = values.project_out(isl.dim_type.set, 0, dim).coalesce()
         span = values.dim_max(0).sub(values.dim_min(0)).add_constant_val(isl.Val.one(context.get_ctx()))
         counts.append(span.coalesce())

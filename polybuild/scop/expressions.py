@@ -443,6 +443,10 @@ class Expressions:
         outside = is_far(left, right, floor=False)
         reached = point.domain.intersect_params(self._facts.context())
         if not (outside.is_disjoint(reached) or self._is_shifted(left, right, reached)):
+            near = left.sub(right)  # people add the size first where a counter may be negative
+            if self._never_negative(left, point) and is_far(near, right, floor=True).is_disjoint(reached):
+                quotient = quotient_near_zero(near, right, point.domain, floor=True)
+                return quotient.add(spaces.constant(point.depth, 1))
             raise self._refusal("non-affine", "it divides by a value that is not constant", node.right)
         reason = "what is divided by a parameter must be less than twice as large"
         self._violations.append(
@@ -465,9 +469,10 @@ class Expressions:
         """``value`` modulo ``number``, not negative; a choice where the bounds say that it is near."""
         size = spaces.constant(point.depth, number)
         reached = point.domain.intersect_params(self._facts.context())
-        if not is_far(value, size, floor=True).is_disjoint(reached):
-            return value.mod_val(value_of(number))
-        return remainder(value, size, quotient_near_zero(value, size, point.domain, floor=True))
+        for near in (value, value.sub(size)):  # people add the size first where a counter may be negative
+            if is_far(near, size, floor=True).is_disjoint(reached):
+                return remainder(near, size, quotient_near_zero(near, size, point.domain, floor=True))
+        return value.mod_val(value_of(number))
 
     def _never_negative(self, value: isl.PwAff, point: ProgramPoint) -> bool:
         below = value.neg().pos_set().intersect(point.domain).intersect_params(self._facts.context())

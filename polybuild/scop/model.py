@@ -217,8 +217,8 @@ class Statement:
     variable of the region. ``dynamic`` are the loops around with dynamic bounds,
     outermost first: ``body`` is that many ``if``s, each on the predicate of one, and
     inside of them the statement itself. A part of a statement is ``conditional`` if
-    conditions of the source part it from the rest, and a ``border`` if it has a few of
-    the iterations.
+    conditions of the source part it from the rest, or choices along rows, and a
+    ``border`` if it has a few of the iterations.
     """
 
     name: str

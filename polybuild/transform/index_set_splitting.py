@@ -63,7 +63,7 @@ class _Nest:
     """The statements in the same outer ``loops``, and the parts of the iterations of these.
 
     The first part is the interior, each other one a side of it. They are ``conditional`` if conditions of
-    the source part them, not choices alone.
+    the source part them, or subscripts that are chosen along rows.
     """
 
     loops: tuple[Loop, ...]
@@ -163,12 +163,13 @@ def _nest(scop: Scop, statement: Statement) -> _Nest | None:
     borders = [*nest.of_choices(), *conditions]
     if not borders:
         return None
+    conditional = bool(conditions) or any(rows.of_choices())
     interior = everywhere.subtract(reduce(isl.Set.union, borders).coalesce()).coalesce()
     if interior.n_basic_set() != 1 or (conditions and nest.passes_values(interior)):
         return None
     sides = everywhere.subtract(interior).coalesce().make_disjoint()
     parts = (interior, *map(isl.Set.from_basic_set, sides.get_basic_sets()))
-    return _Nest(loops, inside, parts, bool(conditions)) if len(parts) <= NEST_PARTS else None
+    return _Nest(loops, inside, parts, conditional) if len(parts) <= NEST_PARTS else None
 
 
 def _has_others(scop: Scop, inside: Sequence[Statement]) -> bool:
