@@ -139,6 +139,10 @@ COALESCED_DIMENSIONS = 4
 """Dimensions that one loop runs over, as written, which become loops of their own."""
 INITIALISED_ELEMENTS = 64
 """Elements of an array whose initialiser is written as assignments."""
+TABLE_ITERATIONS = 32
+"""Steps of a loop over a table of directions that are written out: 27 are those of a cube,"""
+TABLE_STATEMENTS = 160
+"""and the statements that the loop becomes by that."""
 VALUE_NODES = 200
 """Nodes of the syntax tree of a value that is known of a variable."""
 GUESSED_DIMENSIONS = 5
@@ -288,7 +292,7 @@ BORDER_WIDTH = 16
 """Iterations of a border at most; loops of no more than two times as many have no interior."""
 SPLIT_STATEMENTS = 32
 """Statements of a region whose nests are split at borders."""
-SPLIT_STATEMENTS_OVER_TIME = 12
+SPLIT_STATEMENTS_OVER_TIME = 18
 """The same in a loop around several nests, which depend on each other in all their parts."""
 NEST_PARTS = 9
 """The interior of a nest and its sides: two for each loop of four."""

@@ -39,7 +39,8 @@ class Symbol:
     extent included, although C adjusts it to a pointer; it may overlap other
     arrays unless ``restrict`` (``A[restrict n]``, ``*restrict A``). Extents are the
     expressions of the declaration; a variable in one may have changed since.
-    ``thread_local`` objects differ from thread to thread. A variable that nobody declared stands for
+    ``thread_local`` objects differ from thread to thread. A ``table`` is an array that has the elements of
+    its declaration for ever: nothing changes them. A variable that nobody declared stands for
     ``lvalue``, an object in memory: it begins with what is there, and what it ends with is stored there.
     """
 
@@ -51,6 +52,7 @@ class Symbol:
     volatile: bool = False
     restrict: bool = False
     thread_local: bool = False
+    table: bool = False
     lvalue: c_ast.Node | None = None
 
 

@@ -27,6 +27,7 @@ from polybuild.normalise.running_values import keep_running_values
 from polybuild.normalise.split_structures import split_structures
 from polybuild.normalise.structured_loops import with_structured_loops
 from polybuild.normalise.switches import with_conditions_for_switches
+from polybuild.normalise.tables import with_table_elements
 from polybuild.normalise.values_before import with_counters_set, with_values_before
 from polybuild.scop.assemble import assemble
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
@@ -59,10 +60,10 @@ def normal_form(region: Region, *, loops: bool = True) -> NormalForm:
 def _prepared(region: Region, *, loops: bool) -> Region:
     """``region`` with calls inlined, those of functions with ``loops`` if wanted, and reductions as such."""
     region = split_pointer_choices(with_conditions_for_switches(with_structured_loops(region)))
-    region = with_values_before(with_counters_set(region))
+    region = with_table_elements(with_values_before(with_counters_set(region)))
     region = with_memory_loops(assign_initial_elements(region))
     inlined = split_coalesced_loops(inline_calls(name_moving_pointers(region), loops=loops))
-    inlined = split_structures(inlined)
+    inlined = split_structures(with_table_elements(inlined))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
     joined = join_conditions(split_rotations(name_moving_pointers(inlined)))
     return separate_reductions(keep_running_values(keep_extremum_values(joined)))

@@ -25,7 +25,7 @@ from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_fu
 from polybuild.source.preprocess import macros_defined, preprocess, preprocessing_flags
 from polybuild.source.regions import Candidate, RegionFinder
 from polybuild.source.resident import ResidentReader
-from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
+from polybuild.source.symbols import file_scope, visible_at
 from polybuild.source.temporary import with_temporaries
 from polybuild.values import dataclass
 
@@ -154,7 +154,7 @@ class _FunctionParser:
             for each in balanced:
                 each.problem = self._syntax_problem(error)
             return {}
-        file = file_scope(parsed.declarations, self.model, threadprivate_names(self.lines.text))
+        file = file_scope(parsed.declarations, self.model, self.lines.text)
         regions = [self._region(each, parsed, file, surroundings) for each in balanced]
         around = CallerFile(self.chunks, self.lines, file, parsed)
         return {

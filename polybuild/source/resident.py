@@ -32,7 +32,7 @@ from polybuild.source.lines import LineTable
 from polybuild.source.markers import Marker, SourceText
 from polybuild.source.model import BlockKind, Region, RejectedRegion, ResidentArray, ResidentBlock, Span
 from polybuild.source.parse import FunctionSyntaxError, parse_function
-from polybuild.source.symbols import file_scope, threadprivate_names, visible_at
+from polybuild.source.symbols import file_scope, visible_at
 from polybuild.values import dataclass
 
 _PRAGMA = pattern(
@@ -158,7 +158,7 @@ class ResidentReader:
                 for node, name in escapes(items[position + 1], parsed.function):
                     line = node.coord.line if node.coord else 0
                     raise _Misuse("resident-block", f"a '{name}' passes the ends of the block", line=line)
-                file = file_scope(parsed.declarations, self.model, threadprivate_names(self.lines.text))
+                file = file_scope(parsed.declarations, self.model, self.lines.text)
                 return visible_at(file, parsed, ancestors, 0).symbols
         raise _Misuse("resident-block", "the pragma does not stand before a statement of a block")
 

@@ -11,11 +11,13 @@ from pycparser import c_ast
 from polybuild.c.basic_types import DataModel
 from polybuild.c.declarations import Scope
 from polybuild.c.symbols import StorageClass, Symbol, VisibleNames
+from polybuild.c.syntax_tree import changed_operand
 from polybuild.c.types import ArrayType, FunctionType, PointerType, RecordType, Type, UnknownType
 from polybuild.c.typing import field_of
 from polybuild.patterns import pattern
 from polybuild.source.blocks import begin_pragma
 from polybuild.source.parse import Declared, ParsedFunction
+from polybuild.source.tables import dimensions, is_initialised, only_elements_read
 
 _THREADPRIVATE = pattern(r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+threadprivate[ \t]*\(([^)]*)\)", re.MULTILINE)
 
@@ -33,20 +35,22 @@ class _Declarations:
         return VisibleNames(self.symbols, self.functions, self.scope)
 
 
-def threadprivate_names(text: str) -> frozenset[str]:
+def _threadprivate_names(text: str) -> frozenset[str]:
     """The variables OpenMP gives to each thread its own copy of."""
     if "threadprivate" not in text:
         return frozenset()
     return frozenset(name.strip() for match in _THREADPRIVATE.finditer(text) for name in match[1].split(","))
 
 
-def file_scope(
-    declarations: Iterable[Declared], model: DataModel, threadprivate: Collection[str]
-) -> VisibleNames:
-    """What the file declares before the function."""
-    visible = _Declarations(Scope(model))
+def file_scope(declarations: Iterable[Declared], model: DataModel, text: str) -> VisibleNames:
+    """What the file of this preprocessed ``text`` declares before the function."""
+    visible, threadprivate = _Declarations(Scope(model)), _threadprivate_names(text)
     for declared in declarations:
         _declare(visible, declared.node, StorageClass.GLOBAL, threadprivate, unknown=declared.unknown)
+    for name, symbol in visible.symbols.items():
+        own = is_initialised(symbol.declaration) and "static" in symbol.declaration.storage
+        if own and not symbol.table and only_elements_read(text, name, dimensions(symbol.type)):
+            visible.symbols[name] = replace(symbol, table=True)
     return visible.names()
 
 
@@ -151,6 +155,7 @@ def _declare(
         volatile=_any_volatile(node.type, scope),
         restrict=_restrict(node.type, kind),
         thread_local="_Thread_local" in node.storage or node.name in threadprivate,
+        table=is_initialised(node) and "const" in node.quals,
     )
 
 
@@ -185,10 +190,14 @@ class _NameUses:
 
     def __init__(self, body: c_ast.Node) -> None:
         self.addressed: set[str] = set()
+        self.changed: set[str] = set()
         self.values: dict[str, list[c_ast.Node]] = {}  # maximal lvalues by the name they start from
         self._visit(body)
 
     def _visit(self, node: c_ast.Node) -> None:
+        changed = changed_operand(node)
+        if changed is not None and (root := _root(changed)) is not None:
+            self.changed.add(root)
         if isinstance(node, c_ast.UnaryOp) and node.op == "&":
             if (root := _root(node.expr)) is not None:
                 self.addressed.add(root)
@@ -225,7 +234,10 @@ def _with_uses(symbol: Symbol, uses: _NameUses) -> Symbol:
     taken = symbol.name in uses.addressed or any(
         isinstance(_lvalue_type(node, symbol.type), ArrayType) for node in uses.values.get(symbol.name, ())
     )
-    return replace(symbol, address_taken=taken) if taken else symbol
+    if taken:
+        return replace(symbol, address_taken=True)
+    own = symbol.storage in {StorageClass.LOCAL, StorageClass.STATIC} and is_initialised(symbol.declaration)
+    return replace(symbol, table=True) if own and symbol.name not in uses.changed else symbol
 
 
 def _lvalue_type(node: c_ast.Node, root: Type) -> Type:

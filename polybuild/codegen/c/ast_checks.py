@@ -150,7 +150,7 @@ def keeps_private(
     isl puts a statement that only runs in the last iteration behind the loop, which is the same order, but
     there the copy of that iteration is gone. The tree ``schedule`` says which iteration that is.
     """
-    start = CounterValues((), isl.Set.universe(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0)))
+    start = CounterValues((), schedule.get_domain().params().from_params())
     parts = _LoopParts(dimension, instances)
     found = [frozenset(each.touching) for each in parts.of(node, start)]
     everything = frozenset().union(*found)

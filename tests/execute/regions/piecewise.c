@@ -190,6 +190,51 @@ for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++)
     y[AT(i, j)] = x[AT(WRAP(i + 1), j)] + x[AT(i, WRAP(j - 1 + n))] * 2;
 
+//# torus_of_windows: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    int s = 0;
+    for (int u = -1; u <= 1; u++)
+      for (int v = -1; v <= 1; v++) {
+        if (u == 0 && v == 0) continue;
+        s += K[(i + u + n) % n][(j + v + n) % n] * (u + 2 * v);
+      }
+    a[i * n + j] = s == 3 || (s == 2 && K[i][j]);
+  }
+
+//# torus_of_windows_around: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    double s = -x[i * n + j];
+    for (int u = i - 1; u <= i + 1; u++)
+      for (int v = j - 1; v <= j + 1; v++)
+        s += x[(u + n) % n * n + (v + n) % n];
+    y[i * n + j] = s;
+  }
+
+//# torus_of_windows_of_constants: parallel
+static int g[40][24];
+#pragma scop
+for (int i = 0; i < 40; i++)
+  for (int j = 0; j < 24; j++) {
+    int s = 0;
+    for (int u = -1; u < 2; u++)
+      for (int v = -1; v < 2; v++)
+        s += g[(i + u + 40) % 40][(j + v + 24) % 24] + u * v;
+    g[i][j] += 0 * s + (i * j) % n;
+  }
+for (int i = 0; i < n && i < 40; i++)
+  for (int j = 0; j < n && j < 24; j++)
+    for (int u = -1; u < 2; u++)
+      a[i * n + j] += g[(i + u + 40) % 40][(j + u + 24) % 24] - g[(40 + u) % 40][(24 - u) % 24];
+#pragma endscop
+
+//# torus_of_windows_by_functions: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    for (int u = -1; u <= 1; u++)
+      y[i * n + j] += x[wrapped(i + u, n) * n + wrapped(j - u, n)] * (u + 3);
+
 //# torus_of_masks: parallel
 for (int i = 0; i < n / 4 - 3; i++)
   for (int j = 0; j < 4; j++)
