@@ -40,7 +40,7 @@ from polybuild.driver.private_variables import (
     NOTHING_FREED,
     WithoutPrivate,
     choose_without_private,
-    map_with_separate_sums,
+    map_sequential_parts,
 )
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
@@ -492,10 +492,11 @@ def _compared(work: Transformation, mapped: Mapped) -> Comparison:
     return found or NOT_COMPARED
 
 
-def separate_ordered_sums(work: Transformation) -> None:
-    """Add up sums in order behind strips of the loops that compute their terms, where nothing else gains."""
+def separate_sequential_parts(work: Transformation) -> None:
+    """Run what has to stay in order behind strips of what need not, where nothing else gains as much."""
     options, before = work.context.options, work.comparison.costs
-    if before is None or work.comparison.gains_alone:
+    gains = work.comparison.gains_alone
+    if before is None or (gains and work.mapped.mapping.parallel_loops):
         return
     wanted = (
         options.tile and options.simd and work.context.compiler.optimises and work.context == work.requested
@@ -504,13 +505,15 @@ def separate_ordered_sums(work: Transformation) -> None:
         return
     if TARGETS[options.backend].has_kernels or work.without_private.mapped is not None:
         return
-    find = partial(map_with_separate_sums, work.model.scop, work.model.live, work.context)
+    find = partial(map_sequential_parts, work.model.scop, work.model.live, work.context)
     mapped = found_within(effort.PRIVATE_EXPANSION_OPERATIONS, find)
     if mapped is None:
         return
     mapped = replace(mapped, mapping=replace(mapped.mapping, rejected=before.candidates))
     compared = _compared(work, mapped)
-    if compared.costs is not None and (compared.gains_alone or compared.costs.beats_on_threads(before)):
+    if compared.costs is None:
+        return
+    if (compared.gains_alone and not gains) or compared.costs.beats_on_threads(before):
         work.mapped, work.comparison = mapped, compared
 
 
@@ -749,7 +752,7 @@ TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
     Pass("stages", tile_stages, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("expansion", expand_arrays, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("one-thread", compare_with_original, lambda work: f"gains: {work.comparison.gains_alone}"),
-    Pass("ordered-sums", separate_ordered_sums, lambda work: pass_texts.mapping(work.mapped.mapping)),
+    Pass("sequential-parts", separate_sequential_parts, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("original-order", share_original_order, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("threads", find_thread_limits, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("verdict", keep_original, lambda work: f"stays as it is: {work.stays}"),

@@ -24,7 +24,8 @@ from polybuild.source.model import Region
 from polybuild.storage.coalescing import coalesce_private, private_obstacles
 from polybuild.storage.description import describe_moves
 from polybuild.storage.forwarding import forward_definitions
-from polybuild.storage.ordered_sums import separate_sums
+from polybuild.storage.ordered_sums import SeparateSums, separate_sums
+from polybuild.storage.passed_values import pass_values, sequential_statements
 from polybuild.storage.scalar_expansion import PrivateNest, expand_private, private_nests
 from polybuild.storage.strips import limit_rows
 from polybuild.storage.temporaries import temporaries
@@ -130,13 +131,20 @@ def _in_elements(
     return Mapped(scop, respected, mapping)
 
 
-def map_with_separate_sums(scop: Scop, live_out: frozenset[str], context: CompileContext) -> Mapped | None:
-    """The region with sums that alone keep loops in order apart from these; None if there are none."""
+def map_sequential_parts(scop: Scop, live_out: frozenset[str], context: CompileContext) -> Mapped | None:
+    """The region with what alone keeps loops in order apart from the rest of these; None if nothing does.
+
+    Such are sums, and statements on which no others depend.
+    """
     for depth in range(max(len(each.iterators) for each in scop.statements)):
-        found = separate_sums(scop, depth)
-        if found is not None:
-            own = compute_dependences(found.scop, live_out)
-            expanded = _expanded(found.scop, own, live_out, context, in_order=found.sums)
+        found = separate_sums(scop, depth) or SeparateSums(scop, frozenset())
+        own = compute_dependences(found.scop, live_out)
+        in_order = found.sums | sequential_statements(found.scop, own, depth)
+        if in_order:
+            passing = pass_values(found.scop, in_order, depth, live_out)
+            if passing is not found.scop:
+                own = compute_dependences(passing, live_out)
+            expanded = _expanded(passing, own, live_out, context, in_order=in_order)
             if expanded.mapped is not None:
                 return _told(expanded.mapped, scop)
     return None

@@ -13,7 +13,8 @@ from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import duplicate, walk
 from polybuild.c.synthetic import declarator
 from polybuild.c.types import FloatingType, IntegerType
-from polybuild.poly.relations import natural_key
+from polybuild.poly.relations import natural_key, sets_of, tuple_name
+from polybuild.poly.trees import map_bottom_up, node_kind
 from polybuild.scop.model import Array, Provenance, Scop, Statement
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -59,6 +60,21 @@ def order_of_copies(
     )
     function = isl.UnionPwMultiAff.from_union_map(reduce(isl.UnionMap.union, to_old))
     return scop.schedule.pullback_union_pw_multi_aff(function)
+
+
+def in_sequence(schedule: isl.Schedule, statements: Sequence[Statement]) -> isl.Schedule:
+    """``schedule``, where ``statements`` run at the same time, with one after the other."""
+    filters = isl.UnionSetList.alloc(schedule.get_domain().get_ctx(), len(statements))
+    for each in statements:
+        filters = filters.add(isl.UnionSet.from_set(each.domain))
+    names = {each.name for each in statements}
+
+    def sequenced(node: isl.ScheduleNode) -> isl.ScheduleNode:
+        here = {tuple_name(each) for each in sets_of(node.get_domain())}
+        is_leaf = node_kind(node) == isl.schedule_node_type.leaf
+        return node.insert_sequence(filters) if is_leaf and here == names else node
+
+    return map_bottom_up(schedule.get_root(), sequenced).get_schedule()
 
 
 def variable_for(array: Array, what: str, taken: set[str]) -> Array:

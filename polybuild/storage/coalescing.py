@@ -138,7 +138,7 @@ def _same_values(scop: Scop, changed: Scop, *arrays: Array) -> bool:
     ]
     before = Reaching(scop, arrays, copies)
     after = Reaching(_without_copies(changed), arrays)
-    if not _read_the_same(before, after):
+    if not read_the_same(before, after):
         return False
     written = before.written(arrays[-1])
     return after.written(arrays[-1]).is_subset(written) and _equal(
@@ -148,10 +148,11 @@ def _same_values(scop: Scop, changed: Scop, *arrays: Array) -> bool:
 
 def same_reads(scop: Scop, changed: Scop, *arrays: Array) -> bool:
     """Whether each read of ``arrays`` sees what the same instances wrote in both."""
-    return _read_the_same(Reaching(scop, arrays), Reaching(changed, arrays))
+    return read_the_same(Reaching(scop, arrays), Reaching(changed, arrays))
 
 
-def _read_the_same(before: Reaching, after: Reaching) -> bool:
+def read_the_same(before: Reaching, after: Reaching) -> bool:
+    """Whether the reads of both, one by one, see what the same instances wrote."""
     return all(
         _equal(before.sources(one), after.sources(other))
         for one, other in zip(before.reads(), after.reads(), strict=True)

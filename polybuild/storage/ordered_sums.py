@@ -27,9 +27,8 @@ from pycparser import c_ast
 from polybuild.c.basic_types import DOUBLE
 from polybuild.c.syntax_tree import duplicate, location, walk
 from polybuild.c.types import FloatingType, Type
-from polybuild.poly.relations import depends_on, sets_of, tuple_name
-from polybuild.poly.trees import map_bottom_up, node_kind
-from polybuild.scop.duplicates import copied, order_of_copies, unused_names, variable_for
+from polybuild.poly.relations import depends_on
+from polybuild.scop.duplicates import copied, in_sequence, order_of_copies, unused_names, variable_for
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.values import dataclass
 
@@ -75,7 +74,7 @@ def separate_sums(scop: Scop, depth: int) -> SeparateSums | None:
     originals = {part.name: name for name, own in parts.items() for part in own}
     schedule = order_of_copies(scop, statements, originals)
     for together in parts.values():
-        schedule = _in_sequence(schedule, together)
+        schedule = in_sequence(schedule, together)
     changed = replace(scop, statements=tuple(statements), arrays=(*scop.arrays, *terms), schedule=schedule)
     return SeparateSums(changed, frozenset(sums))
 
@@ -232,18 +231,3 @@ def _adding(statement: Statement, name: str, addition: _Addition, term: Array) -
         ),
         locals=tuple((each, array) for each, array in new.locals if id(each) in own),
     )
-
-
-def _in_sequence(schedule: isl.Schedule, statements: Sequence[Statement]) -> isl.Schedule:
-    """``schedule``, where ``statements`` run at the same time, with one after the other."""
-    filters = isl.UnionSetList.alloc(schedule.get_domain().get_ctx(), len(statements))
-    for each in statements:
-        filters = filters.add(isl.UnionSet.from_set(each.domain))
-    names = {each.name for each in statements}
-
-    def sequenced(node: isl.ScheduleNode) -> isl.ScheduleNode:
-        here = {tuple_name(each) for each in sets_of(node.get_domain())}
-        is_leaf = node_kind(node) == isl.schedule_node_type.leaf
-        return node.insert_sequence(filters) if is_leaf and here == names else node
-
-    return map_bottom_up(schedule.get_root(), sequenced).get_schedule()

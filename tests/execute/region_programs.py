@@ -102,7 +102,13 @@ def check(comparison: Comparison, case: Case) -> None:
 
 
 def compare(
-    folder: Path, chosen: Mapping[str, Case], sizes: Sequence[int], top: str = "", bottom: str = ""
+    folder: Path,
+    chosen: Mapping[str, Case],
+    sizes: Sequence[int],
+    top: str = "",
+    bottom: str = "",
+    *,
+    min_work: int = 0,
 ) -> Comparison:
     """Compile the functions of ``chosen`` with and without polybuild, and run both.
 
@@ -111,7 +117,7 @@ def compare(
     functions = {name: case.body for name, case in chosen.items()}
     path = folder / "in.c"
     path.write_text(program(functions, sizes, top, bottom))
-    result = compile_source(str(path), Options(min_work=0), ["gcc"], [*FLAGS, "-fopenmp"])
+    result = compile_source(str(path), Options(min_work=min_work), ["gcc"], [*FLAGS, "-fopenmp"])
     (folder / "out.c").write_text(result.text)
     lines = path.read_text().splitlines()
     starts = {name: lines.index(f"void f_{name}({PARAMETERS})") + 1 for name in functions}
