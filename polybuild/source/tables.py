@@ -16,10 +16,6 @@ from polybuild.patterns import pattern
 _BLANK = pattern(r"(?:\s|^\#[^\n]*$)*", re.MULTILINE)
 _DECLARED = pattern(r"=\s*\{")
 _CHANGED = pattern(r"(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--")
-_REFERRED = pattern(r"(?:(?<!&)&|\+\+|--)\Z")
-_DIRECTIVE = pattern(r"^[ \t]*\#.*$", re.MULTILINE)
-_NEAR = 200
-"""Characters before a name, and the line around them, that have the operators which it is an operand of."""
 
 
 def is_initialised(declaration: c_ast.Node) -> bool:
@@ -51,15 +47,32 @@ def only_elements_read(text: str, name: str, count: int) -> bool:
             end = _after_bracket(text, end)
             if not end:
                 return False
-        line = text.rfind("\n", 0, max(0, start - _NEAR)) + 1
-        before, end = _DIRECTIVE.sub("", text[line:start]).rstrip(), _after_blank(text, end)
-        while before.endswith("(") and text.startswith(")", end):
-            before, end = before[:-1].rstrip(), _after_blank(text, end + 1)
+        start, end = _before_blank(text, start), _after_blank(text, end)
+        while text.endswith("(", 0, start) and text.startswith(")", end):
+            start, end = _before_blank(text, start - 1), _after_blank(text, end + 1)
         if _DECLARED.match(text, end):
             declared += 1
-        elif _CHANGED.match(text, end) or _REFERRED.search(before):
+        elif _CHANGED.match(text, end) or _is_referred(text, start):
             return False
     return declared == 1
+
+
+def _is_referred(text: str, end: int) -> bool:
+    """Whether an operator ends at ``end`` that takes the address of what follows, or changes it."""
+    if text.endswith("&", 0, end):
+        return not text.endswith("&&", 0, end)
+    return text.endswith(("++", "--"), 0, end)
+
+
+def _before_blank(text: str, end: int) -> int:
+    """The offset after the last code before ``end``."""
+    while True:
+        while end and text[end - 1].isspace():
+            end -= 1
+        line = text.rfind("\n", 0, end) + 1
+        if not text[line:end].lstrip().startswith("#"):
+            return end
+        end = line
 
 
 def _after_blank(text: str, start: int) -> int:
