@@ -161,9 +161,11 @@ COALESCED_PIECES = 64
 ACCESS_PAIRS = 10_000
 """Pairs of accesses to one array beyond which statements that follow each other are one."""
 HIDDEN_TRIPS = 10
-"""How often a loop runs, where nobody knows, that is part of a statement,"""
+"""How often a loop runs, where nobody knows, that is part of a statement."""
+LANES_LEFT = 0.5
+"""Which part of the lanes has not left such a loop, on average, before the last one leaves it."""
 DYNAMIC_TRIPS = 20
-"""and one with dynamic bounds, which mostly gathers: each step costs more than a plain one."""
+"""How often one runs with dynamic bounds, which mostly gathers: each step costs more than a plain one."""
 FEW_INSTANCES = 500
 """Instances that are too few to matter."""
 ADVICE_STATEMENTS = 32

@@ -79,24 +79,45 @@ class PackedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class LaneBodies:
+    """What the parts of statements are in lanes, all by the identities of nodes.
+
+    ``kinds`` are those of expressions, ``operands`` those of accesses. Integers that are ``converted`` are
+    operands of floating-point operations; numbers among ``truths`` are conditions, and conditions
+    among ``flags`` are numbers. What is ``guarded`` is computed where a lane at work asks for it.
+    Statements such as ``k++`` are the assignments ``steps``.
+    """
+
+    kinds: Mapping[int, LaneKind]
+    operands: Mapping[int, LaneOperand]
+    converted: frozenset[int]
+    truths: frozenset[int]
+    flags: frozenset[int]
+    guarded: frozenset[int]
+    steps: Mapping[int, c_ast.Assignment]
+
+
+@dataclass(frozen=True, slots=True)
 class LaneLoop:
     """How a loop computes several iterations at a time, in ``lanes`` lanes of ``copies`` vectors of ``type``.
 
-    ``kinds`` are those of the expressions in the bodies of its statements, ``operands`` those of
-    accesses: both by the identities of nodes. Integers at the nodes ``converted`` are operands of
-    floating-point operations. ``variables`` are the private scalars, ``packed`` is what is in buffers while
-    the vectors are computed. Statements such as ``k++``, by identity, are the assignments ``steps``.
+    ``bodies`` says what its statements are there; those called ``singles`` run for one lane after the other.
+    ``variables`` are the private scalars: ``vectors``, by name, or arrays with an element for each lane.
+    ``packed`` is what is in buffers while the vectors are computed. It ``diverges`` if loops that are parts
+    of statements end for some lanes before they do for others. Nobody reads a ``loose`` variable after the
+    statement named beside it, so lanes that left the loop which this is may change it.
     """
 
     type: FloatingType
     lanes: int
     copies: int
-    kinds: Mapping[int, LaneKind]
-    operands: Mapping[int, LaneOperand]
+    bodies: LaneBodies
     variables: tuple[Array, ...]
     packed: tuple[PackedRows, ...]
-    converted: frozenset[int]
-    steps: Mapping[int, c_ast.Assignment]
+    vectors: frozenset[str]
+    singles: frozenset[str] = frozenset()
+    diverges: bool = False
+    loose: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

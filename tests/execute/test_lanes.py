@@ -200,7 +200,7 @@ def test_a_lane_that_sees_the_variable_of_another_is_seen(tmp_path, monkeypatch)
 
     def of_next_vector(self, node):
         found = read(self, node)
-        if not self._lanes.operands[id(node)].variable:
+        if not self._bodies.operands[id(node)].variable:
             return found
         stem, copy = found.text.rsplit("_", 1)
         return replace(found, text=f"{stem}_{(int(copy) + 1) % self._lanes.copies}")

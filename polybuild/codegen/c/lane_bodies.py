@@ -6,7 +6,7 @@ mask says which lanes keep what.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,10 +25,13 @@ from polybuild.codegen.c.expressions import (
     Operand,
 )
 from polybuild.codegen.c.lane_scope import LaneScope
+from polybuild.codegen.c.lane_singles import name_of_type
+from polybuild.codegen.c.lane_state import LaneState
 from polybuild.codegen.file.interleaved_loads import InterleavedLoad
 from polybuild.codegen.file.lane_functions import LaneFunction, LaneFunctionKind
 from polybuild.codegen.file.vector_types import VectorType
-from polybuild.targets.model import Interleaved, LaneKind
+from polybuild.targets.cpu.lane_bodies import parts_of
+from polybuild.targets.model import Interleaved, LaneKind, LaneOperand
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance
@@ -36,109 +39,174 @@ if TYPE_CHECKING:
     from polybuild.scop.model import Access
 
 _OPERATORS = {"&&": "&", "||": "|"}
-_PRECEDENCES = {"+": ADDITIVE, "-": ADDITIVE, "*": MULTIPLICATIVE, "/": MULTIPLICATIVE}
+_PRECEDENCES = {"+": ADDITIVE, "-": ADDITIVE, "*": MULTIPLICATIVE, "/": MULTIPLICATIVE, "%": MULTIPLICATIVE}
+_BITS = {"&", "|", "^"}
 
 
 class LaneBodyPrinter:
-    """Prints the statements of a loop in lanes; ``buffers`` has rows that are packed."""
+    """Prints the statements of a loop in lanes; ``buffers`` has rows that are packed.
+
+    ``variables`` has the stems of vectors, or arrays, that private variables are, by name.
+    """
 
     def __init__(self, scope: LaneScope, buffers: RowBufferPrinter) -> None:
         self._scope = scope
         self._lanes = scope.lanes
+        self._bodies = scope.lanes.bodies
         self._names = scope.names
         self._real = VectorType(scope.lanes.type.name, scope.lanes.lanes)
         self._integer = self._real.mask
-        self._variables = {
+        self.variables = {
             each.name: scope.names.declare_stem(f"{each.name}_lanes") for each in scope.lanes.variables
         }
         self._buffers = buffers
         self._places: Mapping[int, tuple[Access, isl.AstExpr]] = {}
-        self._own: Mapping[str, str] = {}  # the vectors that variables of the statement itself are
-        self._mask = ""  # the lanes that compute what is being printed, all of them if it is empty
+        self._states = [LaneState() for _ in range(scope.lanes.copies)]
         self._printed: Instance | None = None
         self._copy = 0
+
+    @property
+    def state(self) -> LaneState:
+        """What holds in the vector at hand."""
+        return self._states[self._copy]
+
+    def vectors(self) -> Iterator[LaneState]:
+        """What holds in each of the vectors, which is at hand then."""
+        for copy, state in enumerate(self._states):
+            self._copy = copy
+            yield state
 
     def declarations(self) -> list[str]:
         """The declarations of the vectors that variables are."""
         lines = []
         for each in self._lanes.variables:
             kind = self._integer if isinstance(each.element, IntegerType) else self._real
-            stem = self._variables[each.name]
-            names = ", ".join(f"{stem}_{copy}" for copy in range(self._lanes.copies))
-            lines.append(f"{self._type(kind)} {names};")
+            stem, start = self.variables[each.name], " = {0}" if self._lanes.diverges else ""
+            array = "" if each.name in self._lanes.vectors else f"[{self._lanes.lanes}]"
+            names = ", ".join(f"{stem}_{copy}{array}{start}" for copy in range(self._lanes.copies))
+            lines.append(f"{name_of_type(each) if array else self._type(kind)} {names};")
         return lines
 
-    def statement(self, instance: Instance) -> list[str]:
-        """The code of ``instance`` for all lanes."""
+    def condition(self, node: c_ast.Node) -> Operand:
+        """``node`` as a mask: of the lanes in which it holds."""
+        kind = self._bodies.kinds[id(node)]
+        if kind is LaneKind.UNIFORM:
+            return self._call(LaneFunctionKind.ALL, self._integer, f"-!!({self._scalar(node)})")
+        if id(node) not in self._bodies.truths or kind is LaneKind.MASK:
+            return self._value(node)
+        return Operand(f"(({self._type(self._integer)})({self._value(node).bound(RELATIONAL)} != 0))", ATOM)
+
+    @property
+    def mask_type(self) -> str:
+        """What masks are called in C."""
+        return self._type(self._integer)
+
+    @property
+    def all_lanes(self) -> str:
+        """The mask of all lanes."""
+        return self._call(LaneFunctionKind.ALL, self._integer, "-1").text
+
+    def any_of(self, mask: str) -> str:
+        """The condition that there is a lane in ``mask``."""
+        return self._call(LaneFunctionKind.ANY, self._integer, mask).text
+
+    def declare(self, wanted: str) -> str:
+        """A name for the vector at hand."""
+        return self._names.declare(wanted)
+
+    def begin(self, instance: Instance) -> None:
+        """Go on with the statement ``instance``."""
         self._printed = instance
         self._places = {id(access.node): (access, at) for access, at in instance.accesses}
-        lines: list[str] = []
-        for copy in range(self._lanes.copies):
-            self._copy = copy
-            lines += self._lines(instance.statement.body)
-        return lines
 
-    def _lines(self, node: c_ast.Node) -> Iterator[str]:
+    def lines(self, node: c_ast.Node) -> Iterator[str]:
+        """The code of ``node``, which has no loops in it, for the vector at hand."""
         if isinstance(node, c_ast.Compound):
-            around = self._own
+            around = self.state.own
             for each in node.block_items or ():
-                yield from self._lines(each)
-            self._own = around
+                yield from self.lines(each)
+            self.state.own = around
+        elif isinstance(node, c_ast.DeclList | c_ast.ExprList):
+            for each in parts_of(node):
+                yield from self.lines(each)
+        elif isinstance(node, c_ast.Break | c_ast.Continue):
+            yield from self._jump(isinstance(node, c_ast.Break))
+        elif isinstance(node, c_ast.EmptyStatement):
+            return
         elif isinstance(node, c_ast.Decl):
             yield self._declaration(node)
         elif isinstance(node, c_ast.If):
             yield from self._choice(node)
         else:
-            yield from self._assignment(self._lanes.steps.get(id(node), node))
+            yield from self._assignment(self._bodies.steps.get(id(node), node))
 
     def _declaration(self, node: c_ast.Decl) -> str:
-        kind, name = self._lanes.kinds[id(node)], self._names.declare(f"{node.name}_lanes")
+        kind, name = self._bodies.kinds[id(node)], self._names.declare(f"{node.name}_lanes")
         if node.init is None:
             value = self._call(LaneFunctionKind.ALL, self._kind(kind), "0").text
         else:
             value = self._assigned(node.init, kind, " ".join(node.type.type.names)).text
-        self._own = {**self._own, node.name: name}
+        self.state.own = {**self.state.own, node.name: name}
         return f"{self._type(self._kind(kind))} {name} = {value};"
 
     def _choice(self, node: c_ast.If) -> Iterator[str]:
-        name, kind = self._names.declare("mask"), self._type(self._integer)
-        yield f"const {kind} {name} = {self._also(self._value(node.cond).text)};"
-        other = ""
+        state = self.state
+        around = state.mask, state.loop
+        yes, no = yield from self.masks(node)
+        state.within(yes)
+        yield from self.lines(node.iftrue)
+        state.mask, state.loop = around
+        if node.iffalse is not None:
+            state.within(no)
+            yield from self.lines(node.iffalse)
+            state.mask, state.loop = around
+
+    def masks(self, node: c_ast.If) -> Generator[str, None, tuple[str, str]]:
+        """What declares the masks of the lanes in the branches of ``node``; returns their names."""
+        kind = self._type(self._integer) if self.state.loop else f"const {self._type(self._integer)}"
+        name, other = self._names.declare("mask"), ""
+        yield f"{kind} {name} = {self._also(self.condition(node.cond).text)};"
         if node.iffalse is not None:
             other = self._names.declare("mask")
-            yield f"const {kind} {other} = {self._also(f'~{name}')};"
-        around = self._mask
-        self._mask = name
-        yield from self._lines(node.iftrue)
-        if node.iffalse is not None:
-            self._mask = other
-            yield from self._lines(node.iffalse)
-        self._mask = around
+            yield f"{kind} {other} = {self._also(f'~{name}')};"
+        return name, other
+
+    def _jump(self, leaves: bool) -> Iterator[str]:
+        """Take the lanes at work out of a loop that is left, or out of the rest of its iteration."""
+        state = self.state
+        assert state.loop is not None  # noqa: S101 - jumps are in loops
+        for each in state.loop.left if leaves else state.loop.skipped:
+            if each != state.mask:
+                yield f"{each} &= ~{state.mask};"
+        yield f"{state.mask} = ({self._type(self._integer)}){{0}};"
 
     def _also(self, condition: str) -> str:
         """The mask of the lanes at work where ``condition`` holds."""
-        return f"{self._mask} & {condition}" if self._mask else condition
+        return f"{self.state.mask} & {condition}" if self.state.mask else condition
 
     def _where(self, condition: str, node: c_ast.Node, print_: Callable[[c_ast.Node], Operand]) -> Operand:
         """What ``print_`` makes of ``node``, which only the lanes compute where ``condition`` holds."""
-        around = self._mask
-        self._mask = f"({self._also(condition)})"
+        around = self.state.mask
+        self.state.mask = f"({self._also(condition)})"
         printed = print_(node)
-        self._mask = around
+        self.state.mask = around
         return printed
 
     def _assignment(self, node: c_ast.Assignment) -> Iterator[str]:
-        operand, kind = self._lanes.operands[id(node.lvalue)], self._lanes.kinds[id(node.lvalue)]
+        operand, kind = self._bodies.operands[id(node.lvalue)], self._bodies.kinds[id(node.lvalue)]
         plain = node.op == "="
         if operand.variable:
             variable = self._variable(node.lvalue)
             name = operand.type.name if isinstance(operand.type, IntegerType) else ""
-            if not self._mask:
+            if not self.state.mask or self._is_loose(node.lvalue, kind):
                 value = self._assigned(node.rvalue, kind, name) if plain else self._operand(node.rvalue, kind)
                 yield f"{variable} {node.op} {value.text};"
+            elif kind is LaneKind.INTEGER and node.op in {"+=", "-="}:
+                value = self._operand(node.rvalue, kind)
+                yield f"{variable} {node.op} {self.state.mask} & {value.bound(POSTFIX)};"
             else:
                 value = self._assigned(node.rvalue, kind, name) if plain else self._operation(node, kind)
-                yield f"{variable} = {self._select(kind, self._mask, value.text, variable).text};"
+                yield f"{variable} = {self._select(kind, self.state.mask, value.text, variable).text};"
             return
         stored = self._real if kind is LaneKind.REAL else self._converted(operand.type)
         if operand.adjacent and stored is not None:
@@ -155,6 +223,16 @@ class LaneBodyPrinter:
         for lane in range(self._lanes.lanes):
             yield f"{self._element(node.lvalue, lane)} {node.op} {cast}{name}[{lane}];"
 
+    def _is_loose(self, node: c_ast.Node, kind: LaneKind) -> bool:
+        """Whether lanes that have left the loop at hand may change the variable ``node``."""
+        loop, printed = self.state.loop, self._printed
+        if loop is None or printed is None or self.state.mask != loop.alive or kind is not LaneKind.REAL:
+            return False
+        name = self._name_of(node)
+        if name is None:
+            return node.name not in loop.outside
+        return loop.first and (name, printed.statement.name) in self._lanes.loose
+
     def _operation(self, node: c_ast.Assignment, kind: LaneKind) -> Operand:
         """The value that an assignment such as ``x += y`` gives to the variable ``x``."""
         operator, precedence = node.op[:-1], _PRECEDENCES[node.op[:-1]]
@@ -163,52 +241,64 @@ class LaneBodyPrinter:
 
     def _assigned(self, node: c_ast.Node, kind: LaneKind, declared: str) -> Operand:
         """``node`` as a vector of ``kind`` for a variable, converted to the type ``declared``."""
-        if self._lanes.kinds[id(node)] is LaneKind.UNIFORM and kind is LaneKind.INTEGER:
+        if self._bodies.kinds[id(node)] is LaneKind.UNIFORM and kind is LaneKind.INTEGER:
             return self._call(LaneFunctionKind.ALL, self._kind(kind), f"({declared})({self._scalar(node)})")
         return self._vector(node, kind)
 
     def _vector(self, node: c_ast.Node, kind: LaneKind) -> Operand:
         """``node`` as a vector of ``kind``, whether the lanes differ or not."""
-        if self._lanes.kinds[id(node)] is not LaneKind.UNIFORM:
+        if self._bodies.kinds[id(node)] is not LaneKind.UNIFORM:
             return self._value(node)
         return self._call(LaneFunctionKind.ALL, self._kind(kind), self._scalar(node))
 
     def _operand(self, node: c_ast.Node, kind: LaneKind) -> Operand:
         """``node`` as an operand beside vectors of ``kind``: a scalar if it is the same for all lanes."""
-        if self._lanes.kinds[id(node)] is not LaneKind.UNIFORM:
+        if self._bodies.kinds[id(node)] is not LaneKind.UNIFORM:
             return self._value(node)
-        known, element = self._lanes.operands.get(id(node)), self._kind(kind).element
+        known, element = self._bodies.operands.get(id(node)), self._kind(kind).element
         if known is not None and known.type == self._lanes.type and kind is LaneKind.REAL:
             return Operand(self._scalar(node), POSTFIX)
         return Operand(f"({element})({self._scalar(node)})", UNARY)
 
-    def _scalar(self, node: c_ast.Node) -> str:
+    def _text(self, node: c_ast.Node) -> str:
+        """``node`` as scalar code."""
         assert self._printed is not None  # noqa: S101 - a statement is being printed
         return self._scope.instances.printer(self._printed, {}).visit(node)
 
+    def _scalar(self, node: c_ast.Node) -> str:
+        """``node``, which is the same for all lanes."""
+        text = self._text(node)
+        if id(node) not in self._bodies.guarded:
+            return text
+        some = self._call(LaneFunctionKind.ANY, self._integer, self.state.mask).text
+        return f"({some} ? {text} : 0)"
+
     def _kind_of(self, node: c_ast.Node) -> LaneKind:
         """What ``node`` is where its value is used."""
-        return LaneKind.REAL if id(node) in self._lanes.converted else self._lanes.kinds[id(node)]
+        return LaneKind.REAL if id(node) in self._bodies.converted else self._bodies.kinds[id(node)]
 
     def _value(self, node: c_ast.Node) -> Operand:
         """``node``, which differs between the lanes, as a vector or mask where it is used."""
         value = self._own_value(node)
-        if id(node) not in self._lanes.converted:
+        if id(node) in self._bodies.flags:
+            return Operand(f"({value.bound(POSTFIX)} & 1)", ATOM)
+        if id(node) not in self._bodies.converted:
             return value
         return Operand(f"__builtin_convertvector({value.text}, {self._type(self._real)})", POSTFIX)
 
     def _own_value(self, node: c_ast.Node) -> Operand:
         """The same before an integer becomes a number."""
-        if id(node) in self._lanes.operands:
+        if id(node) in self._bodies.operands:
             return self._read(node)
         if isinstance(node, c_ast.Cast):
             return self._value(node.expr)
         if isinstance(node, c_ast.UnaryOp):
-            operator = "~" if node.op == "!" else node.op
-            return Operand(f"{operator}{self._value(node.expr).bound(UNARY + 1)}", UNARY)
+            if node.op == "!":
+                return Operand(f"~{self.condition(node.expr).bound(UNARY + 1)}", UNARY)
+            return Operand(f"{node.op}{self._value(node.expr).bound(UNARY + 1)}", UNARY)
         if isinstance(node, c_ast.TernaryOp):
-            kind = self._lanes.kinds[id(node)]
-            condition = self._value(node.cond).bound(UNARY)
+            kind = self._bodies.kinds[id(node)]
+            condition = self.condition(node.cond).bound(UNARY)
             vector = partial(self._vector, kind=kind)
             sides = [
                 self._where(chosen, each, vector).text
@@ -219,31 +309,36 @@ class LaneBodyPrinter:
             argument = self._value(node.args.exprs[0]).text
             if node.name.name not in ROOTS.values():
                 return self._call(LaneFunctionKind.MAGNITUDE, self._real, argument)
-            if self._mask:  # that of a negative number is told by errno, and others compute none
+            if self.state.mask:  # that of a negative number is told by errno, and others compute none
                 zero = self._call(LaneFunctionKind.ALL, self._real, "0").text
-                argument = self._select(LaneKind.REAL, self._mask, argument, zero).text
+                argument = self._select(LaneKind.REAL, self.state.mask, argument, zero).text
             return self._call(LaneFunctionKind.ROOT, self._real, argument)
         if node.op in _OPERATORS:
-            left = self._value(node.left).bound(POSTFIX)
+            left = self.condition(node.left).bound(POSTFIX)
             decided = left if node.op == "&&" else f"~{left}"
-            right = self._where(decided, node.right, self._value).bound(POSTFIX)
+            right = self._where(decided, node.right, self.condition).bound(POSTFIX)
             return Operand(f"({left} {_OPERATORS[node.op]} {right})", ATOM)
         kinds = {self._kind_of(each) for each in (node.left, node.right)}
         kind = LaneKind.REAL if LaneKind.REAL in kinds else LaneKind.INTEGER
+        if node.op in _BITS:
+            left, right = (self._operand(each, kind).bound(POSTFIX) for each in (node.left, node.right))
+            return Operand(f"({left} {node.op} {right})", ATOM)
         precedence = _PRECEDENCES.get(node.op, RELATIONAL)
         left = self._operand(node.left, kind).bound(precedence)
         text = f"{left} {node.op} {self._operand(node.right, kind).bound(precedence + 1)}"
-        if self._lanes.kinds[id(node)] is LaneKind.MASK:
+        if self._bodies.kinds[id(node)] is LaneKind.MASK:
             return Operand(f"(({self._type(self._integer)})({text}))", ATOM)
         return Operand(text, precedence)
 
     def _read(self, node: c_ast.Node) -> Operand:
-        operand, kind = self._lanes.operands[id(node)], self._lanes.kinds[id(node)]
+        operand, kind = self._bodies.operands[id(node)], self._bodies.kinds[id(node)]
         if operand.variable:
             return Operand(self._variable(node), ATOM)
         if operand.counter:
             counters = ", ".join(self._counter(node, lane) for lane in range(self._lanes.lanes))
             return Operand(f"({self._type(self._kind(kind))}){{{counters}}}", POSTFIX)
+        if id(node) in self._bodies.guarded:
+            return self._guarded(node, operand, kind)
         place = self._element(node, 0) if operand.adjacent else self._packed(node)
         if place is not None and kind is LaneKind.REAL:
             return Operand(f"*(const {self._type(self._real)} *)&{place}", UNARY)
@@ -251,6 +346,15 @@ class LaneBodyPrinter:
             return self._interleaved(node, operand.interleaved)
         elements = ", ".join(self._element(node, lane) for lane in range(self._lanes.lanes))
         return Operand(f"({self._type(self._kind(kind))}){{{elements}}}", POSTFIX)
+
+    def _guarded(self, node: c_ast.Node, operand: LaneOperand, kind: LaneKind) -> Operand:
+        """The elements that lanes at work read."""
+        vector = self._kind(kind)
+        if operand.adjacent and kind is LaneKind.REAL:
+            return self._call(LaneFunctionKind.LOAD, vector, self.state.mask, f"&{self._element(node, 0)}")
+        lanes = range(self._lanes.lanes)
+        elements = ", ".join(f"{self.state.mask}[{lane}] ? {self._element(node, lane)} : 0" for lane in lanes)
+        return Operand(f"({self._type(vector)}){{{elements}}}", POSTFIX)
 
     def _interleaved(self, node: c_ast.Node, interleaved: Interleaved) -> Operand:
         """A vector of elements that whole vectors are loaded for."""
@@ -273,10 +377,15 @@ class LaneBodyPrinter:
         return Operand(f"{function.name}({', '.join(arguments)})", POSTFIX)
 
     def _variable(self, node: c_ast.Node) -> str:
+        name = self._name_of(node)
+        return self.state.own[node.name] if name is None else f"{self.variables[name]}_{self._copy}"
+
+    def _name_of(self, node: c_ast.Node) -> str | None:
+        """The name of a private variable, None for one that the statement declares itself."""
         assert self._printed is not None  # noqa: S101 - a statement is being printed
-        accesses = self._printed.statement.accesses
-        name = next((each.array.name for each in accesses if each.node is node), None)
-        return self._own[node.name] if name is None else f"{self._variables[name]}_{self._copy}"
+        named = [(each.node, each.array) for each in self._printed.statement.accesses]
+        named += self._printed.statement.locals
+        return next((array.name for each, array in named if each is node), None)
 
     def _counter(self, node: c_ast.Node, lane: int) -> str:
         """The counter ``node`` in ``lane`` of the vector at hand."""
@@ -284,10 +393,13 @@ class LaneBodyPrinter:
 
     def _element(self, node: c_ast.Node, lane: int) -> str:
         """The element that ``node`` accesses in ``lane`` of the vector at hand."""
+        lane += self._copy * self._lanes.lanes
+        if id(node) not in self._places:  # it may not be read, and nothing but counters tells which it is
+            return self._scope.in_lane(lane, lambda: self._text(node))
         access, at = self._places[id(node)]
         expressions, instances = self._scope.expressions, self._scope.instances
         return self._scope.in_lane(
-            lane + self._copy * self._lanes.lanes,
+            lane,
             lambda: instances.element(access.array, expressions.subscripts(at)),
         )
 

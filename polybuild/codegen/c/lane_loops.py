@@ -10,6 +10,7 @@ import islpy as isl
 from polybuild.codegen.c.expressions import is_number
 from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
+from polybuild.codegen.c.lane_exits import LaneExitPrinter
 from polybuild.codegen.c.lane_scope import LaneScope
 from polybuild.codegen.c.layout import loop
 from polybuild.codegen.c.nodes import FOR, IF, identifier_of, kind_of, mentions, nodes_below, users_below
@@ -65,13 +66,13 @@ class LaneLoopBounds:
 class LaneLoopPrinter:
     """Prints one of the loops over vectors of iterations: that of ``scope``, with the instances ``below``.
 
-    ``bodies`` are the statements in lanes.
+    ``statements`` prints these in lanes.
     """
 
     def __init__(self, scope: LaneScope, below: Sequence[Instance]) -> None:
         self._step = scope.step
         self._buffers = RowBufferPrinter(scope, below)
-        self.bodies = LaneBodyPrinter(scope, self._buffers)
+        self.statements = LaneExitPrinter(scope, LaneBodyPrinter(scope, self._buffers))
 
     def head(self, bounds: LaneLoopBounds, indent: str) -> str:
         """The head of the loop."""
@@ -79,7 +80,8 @@ class LaneLoopPrinter:
 
     def declarations(self, indent: str) -> list[str]:
         """What stands before the statements in lanes: variables, and buffers with what fills them."""
-        return [*(f"{indent}{line}" for line in self.bodies.declarations()), *self._buffers.filled(indent)]
+        variables = (f"{indent}{line}" for line in self.statements.declarations())
+        return [*variables, *self._buffers.filled(indent)]
 
 
 def runs_in_lanes(node: isl.AstNode, ast: PrintedAst) -> bool:

@@ -23,7 +23,7 @@ from polybuild.codegen.c.expressions import ExpressionPrinter, is_atom
 from polybuild.codegen.c.histograms import accumulating, histograms_of
 from polybuild.codegen.c.instances import COUNTER_TYPE, InstancePrinter, counter_type
 from polybuild.codegen.c.invariant_elements import invariant_elements
-from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
+from polybuild.codegen.c.lane_exits import LaneExitPrinter
 from polybuild.codegen.c.lane_loops import LaneLoopBounds, LaneLoopPrinter, runs_in_lanes
 from polybuild.codegen.c.lane_scope import LaneScope
 from polybuild.codegen.c.layout import (
@@ -101,7 +101,7 @@ class LoopPrinter:
         self._tiles = RegisterTilePrinter(ast, vectors, names)
         self._outline = Outline()
         self._locals = LocalVariables(ast)
-        self._lanes: LaneBodyPrinter | None = None
+        self._lanes: LaneExitPrinter | None = None
 
     @property
     def declared_inside(self) -> frozenset[str]:
@@ -500,7 +500,7 @@ class LoopPrinter:
         loop = LaneLoopPrinter(scope, below)
         head = belonging([loop.head(bounds, indent)], origin.line)
         inner = indent + _INDENT
-        self._lanes = loop.bodies
+        self._lanes = loop.statements
         lines = [*head, *loop.declarations(inner), *self._block(node.for_get_body(), inner), closing(indent)]
         self._lanes = None
         self._names.leave(declared)

@@ -19,6 +19,8 @@ class LaneFunctionKind(Enum):
     SELECT = "select"  # one of two values
     MAGNITUDE = "fabs"
     ROOT = "sqrt"  # with what the library does for negative operands
+    ANY = "any"  # whether a mask has a lane, as one number
+    LOAD = "load"  # from memory in lanes of a mask, nothing in others
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,11 @@ def lane_function(function: LaneFunction) -> str:
         LaneFunctionKind.SELECT: _selected_lanes,
         LaneFunctionKind.MAGNITUDE: _magnitudes,
         LaneFunctionKind.ROOT: _roots,
+        LaneFunctionKind.ANY: _any_lane,
+        LaneFunctionKind.LOAD: _loaded_lanes,
     }[function.kind](vector)
-    head = f"{HELPER} __attribute__((always_inline)) {vector.name} {name}({parameters})"
+    returned = "int" if function.kind is LaneFunctionKind.ANY else vector.name
+    head = f"{HELPER} __attribute__((always_inline)) {returned} {name}({parameters})"
     return f"#ifndef {name.upper()}\n#define {name.upper()}\n{head}\n{{\n{text}}}\n#endif\n"
 
 
@@ -59,6 +64,48 @@ def _selected_lanes(vector: VectorType) -> tuple[str, str]:
 def _magnitudes(vector: VectorType) -> tuple[str, str]:
     number = "0x7fffffff" if vector.mask.element == "int" else "0x7fffffffffffffffll"
     return f"{vector.name} x", f"  return ({vector.name})(({vector.mask.name})x & {number});\n"
+
+
+# What has a bit for each lane of a mask of so many bytes: the macro that says that the machine has it, the
+# elements of its operand for lanes of 4 and of 8 bytes, and how gcc and clang call it for these.
+_ANY = {
+    16: ("__SSE2__", ("float", "double"), ("movmskps", "movmskpd")),
+    32: ("__AVX__", ("float", "double"), ("movmskps256", "movmskpd256")),
+    64: ("__AVX512DQ__", ("int", "long long"), ("cvtd2mask512", "cvtq2mask512")),
+}
+_ANY_LANE = """\
+#if defined MACRO && defined __has_builtin
+#if __has_builtin(__builtin_ia32_NAME)
+  typedef ELEMENT native __attribute__((vector_size(SIZE)));
+  return __builtin_ia32_NAME((native)m) != 0;
+#else
+  return (LANES) != 0;
+#endif
+#else
+  return (LANES) != 0;
+#endif
+"""
+
+
+def _any_lane(vector: VectorType) -> tuple[str, str]:
+    macro, elements, names = _ANY[vector.bytes]
+    wide = vector.mask.element != "int"
+    words = {
+        "MACRO": macro,
+        "ELEMENT": elements[wide],
+        "SIZE": str(vector.bytes),
+        "LANES": " | ".join(f"m[{lane}]" for lane in range(vector.lanes)),
+        "NAME": names[wide],
+    }
+    text = _ANY_LANE
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return f"{vector.mask.name} m", text
+
+
+def _loaded_lanes(vector: VectorType) -> tuple[str, str]:
+    lanes = ", ".join(f"m[{lane}] ? p[{lane}] : 0" for lane in range(vector.lanes))
+    return f"{vector.mask.name} m, const {vector.element} *p", f"  return ({vector.name}){{{lanes}}};\n"
 
 
 # Square roots of vectors by the bytes of these: the macro that says that the machine has them, how gcc and

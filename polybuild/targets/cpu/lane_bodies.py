@@ -3,63 +3,161 @@
 A lane goes through the very operations of its iteration, in their order. What a condition chooses is
 computed in all lanes, and kept in those where it holds: so nothing may stand under one that could fail
 or be seen elsewhere, as a load of an element that exists in other lanes only.
+
+So it is with loops that end when a condition on variables of the iteration holds: they go on while any lane
+has not left, and what the others compute meanwhile is not kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 
 from pycparser import c_ast
 
 from polybuild.c.basic_types import INT, DataModel, basic_type
-from polybuild.c.literals import number_type
+from polybuild.c.literals import integer_value, number_type
 from polybuild.c.mathematics import MAGNITUDES, ROOTS
 from polybuild.c.types import FloatingType, IntegerType, Type
-from polybuild.targets.model import LaneKind, LaneOperand
+from polybuild.targets.model import LaneBodies, LaneKind, LaneOperand
 
 _ARITHMETIC = {"+", "-", "*", "/"}
+# of integers, too: what a lane that has left computes with must not fail
+_BITS = {"&", "|", "^"}
 _STEPS = {"p++": "+=", "++": "+=", "p--": "-=", "--": "-="}
+_UPDATES = {"&=", "|=", "^=", "/=", "%="}
 _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
+LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
+
+
+def parts_of(node: c_ast.Node) -> Sequence[c_ast.Node]:
+    """What a block, a list of declarations, or one of expressions has in it."""
+    if isinstance(node, c_ast.Compound):
+        return tuple(node.block_items or ())
+    return tuple(node.decls if isinstance(node, c_ast.DeclList) else node.exprs)
+
+
+def declared_type(declarator: c_ast.Node, type_names: Mapping[str, Type]) -> Type | None:
+    """The type of a plain variable, or of a conversion; None if it is another one."""
+    named = declarator.type if isinstance(declarator, c_ast.TypeDecl) else None
+    if not isinstance(named, c_ast.IdentifierType):
+        return None
+    return type_names.get(" ".join(named.names)) or basic_type(named.names, DataModel())
+
+
+@dataclasses.dataclass(slots=True)
+class _Noted:
+    """The nodes of expressions, by identity, that become something else in lanes (``LaneBodies``)."""
+
+    converted: set[int] = field(default_factory=set)
+    truths: set[int] = field(default_factory=set)
+    flags: set[int] = field(default_factory=set)
+    guarded: set[int] = field(default_factory=set)
 
 
 class LaneTyping:
     """What the parts of statements are in lanes of ``element``: ``kinds`` by the identities of their nodes.
 
     ``operands`` says what the nodes of accesses, and those of names of counters and parameters, are; uses of
-    variables that a statement declares itself are added to them. Integers that become numbers of the lanes'
-    own type are ``converted``. Statements such as ``k++`` are read as the assignments in ``steps``.
-    ``type_names`` has the types that names of the file stand for.
+    variables that a statement declares itself are added to them. ``type_names`` has the types that names of
+    the file stand for. Where loops inside may ``diverge``, numbers are conditions, too, and the other way
+    round. The first part that lanes cannot compute is an ``obstacle``.
     """
 
     def __init__(
-        self, element: FloatingType, operands: Mapping[int, LaneOperand], type_names: Mapping[str, Type]
+        self,
+        element: FloatingType,
+        operands: Mapping[int, LaneOperand],
+        type_names: Mapping[str, Type],
+        *,
+        diverge: bool = False,
     ) -> None:
         self._element = element
         self._type_names = type_names
+        self._diverge = diverge
+        self._loops = 0
+        self.obstacle: c_ast.Node | None = None
         self._own: dict[str, Type] = {}
-        self.operands = dict(operands)
-        self.kinds: dict[int, LaneKind] = {}
-        self.converted: set[int] = set()
-        self.steps: dict[int, c_ast.Assignment] = {}
+        self._operands = dict(operands)
+        self._kinds: dict[int, LaneKind] = {}
+        self._noted = _Noted()
+        self._steps: dict[int, c_ast.Assignment] = {}
+
+    @property
+    def bodies(self) -> LaneBodies:
+        """What was found of the statements that were asked for."""
+        return LaneBodies(
+            self._kinds,
+            self._operands,
+            frozenset(self._noted.converted),
+            frozenset(self._noted.truths),
+            frozenset(self._noted.flags),
+            frozenset(self._noted.guarded),
+            self._steps,
+        )
+
+    def has_lanes(self, kind: Type) -> bool:
+        """Whether each lane may have a number of type ``kind``."""
+        return self._varying(kind) is not LaneKind.UNIFORM
 
     def statement(self, node: c_ast.Node, *, chosen: bool = False) -> bool:
         """Whether all lanes may run ``node`` at once; ``chosen`` if some of them must not see it."""
-        if isinstance(node, c_ast.Compound):
+        possible = self._statement(node, chosen=chosen)
+        if not possible and self.obstacle is None:
+            self.obstacle = node
+        return possible
+
+    def _statement(self, node: c_ast.Node, *, chosen: bool) -> bool:
+        if isinstance(node, c_ast.Compound | c_ast.DeclList | c_ast.ExprList):
             around = dict(self._own)
-            possible = all(self.statement(each, chosen=chosen) for each in node.block_items or ())
-            self._own = around
+            possible = all(self.statement(each, chosen=chosen) for each in parts_of(node))
+            if not isinstance(node, c_ast.DeclList):
+                self._own = around
             return possible
         if isinstance(node, c_ast.Decl):
             return self._declaration(node, chosen=chosen)
         if isinstance(node, c_ast.If):
             branches = [each for each in (node.iftrue, node.iffalse) if each is not None]
-            certain = self._kind(node.cond, chosen=chosen) is LaneKind.MASK
+            certain = self._condition(node.cond, chosen=chosen)
             return certain and all(self.statement(each, chosen=True) for each in branches)
+        if isinstance(node, LOOPS):
+            return self._diverge and self._loop(node, chosen=chosen)
+        if isinstance(node, c_ast.Break | c_ast.Continue):
+            return self._loops > 0
+        if isinstance(node, c_ast.EmptyStatement):
+            return self._diverge
         if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS:
             one = c_ast.Constant("int", "1")
-            self.steps[id(node)] = c_ast.Assignment(_STEPS[node.op], node.expr, one, node.coord)
-            node = self.steps[id(node)]
+            self._steps[id(node)] = c_ast.Assignment(_STEPS[node.op], node.expr, one, node.coord)
+            node = self._steps[id(node)]
+        if isinstance(node, c_ast.Assignment) and self._diverge and node.op in _UPDATES:
+            value = c_ast.BinaryOp(node.op[:-1], node.lvalue, node.rvalue, node.coord)
+            self._steps[id(node)] = c_ast.Assignment("=", node.lvalue, value, node.coord)
+            node = self._steps[id(node)]
         return isinstance(node, c_ast.Assignment) and self._assignment(node, chosen=chosen)
+
+    def _loop(self, node: c_ast.Node, *, chosen: bool) -> bool:
+        """Whether all lanes may go through a loop until none is left in it."""
+        around = dict(self._own)
+        counted = isinstance(node, c_ast.For)
+        possible = not counted or node.init is None or self.statement(node.init, chosen=chosen)
+        possible = possible and (node.cond is None or self._condition(node.cond, chosen=True))
+        self._loops += 1
+        possible = possible and self.statement(node.stmt, chosen=True)
+        self._loops -= 1
+        possible = possible and (not counted or node.next is None or self.statement(node.next, chosen=True))
+        self._own = around
+        return possible
+
+    def _condition(self, node: c_ast.Node, *, chosen: bool) -> bool:
+        """Whether lanes may decide by ``node``; a number that they decide by is noted."""
+        kind = self._kind(node, chosen=chosen)
+        if kind is None or kind is LaneKind.MASK or not self._diverge:
+            return kind is LaneKind.MASK
+        self._noted.truths.add(id(node))
+        return True
 
     def _declaration(self, node: c_ast.Decl, *, chosen: bool) -> bool:
         """Whether each lane may have a variable of its own that is declared here."""
@@ -75,36 +173,44 @@ class LaneTyping:
             value = self._kind(node.init, chosen=chosen)
             if value is None or not self._becomes(node.init, value, varying):
                 return False
-        self.kinds[id(node)] = varying
+            if value is LaneKind.INTEGER and not self._fits(node.init, kind):
+                return False
+        self._kinds[id(node)] = varying
         self._own[node.name] = kind
         return True
 
     def _becomes(self, node: c_ast.Node, value: LaneKind, kind: LaneKind) -> bool:
         """Whether ``node``, which is a ``value`` in lanes, may be assigned to a variable of ``kind``."""
+        if value is LaneKind.MASK:
+            self._noted.flags.add(id(node))
+            return self._diverge and kind is LaneKind.INTEGER
         return value in {kind, LaneKind.UNIFORM} or (kind is LaneKind.REAL and self._is_number(node))
 
     def _is_number(self, node: c_ast.Node) -> bool:
         """Whether lanes of integers or numbers become numbers, which is noted for integers."""
-        if self.kinds[id(node)] is LaneKind.INTEGER:
-            self.converted.add(id(node))
-        return self.kinds[id(node)] in {LaneKind.INTEGER, LaneKind.REAL}
+        if self._kinds[id(node)] is LaneKind.INTEGER:
+            self._noted.converted.add(id(node))
+        return self._kinds[id(node)] in {LaneKind.INTEGER, LaneKind.REAL}
 
     def _operand(self, node: c_ast.Node) -> LaneOperand | None:
         """What ``node`` is: an access, a counter, a parameter, or a variable of the statement itself."""
-        if id(node) not in self.operands and isinstance(node, c_ast.ID) and node.name in self._own:
-            self.operands[id(node)] = LaneOperand(self._own[node.name], varies=True, variable=True)
-        return self.operands.get(id(node))
+        if id(node) not in self._operands and isinstance(node, c_ast.ID) and node.name in self._own:
+            self._operands[id(node)] = LaneOperand(self._own[node.name], varies=True, variable=True)
+        return self._operands.get(id(node))
 
     def _assignment(self, node: c_ast.Assignment, *, chosen: bool) -> bool:
         target, value = self._operand(node.lvalue), self._kind(node.rvalue, chosen=chosen)
-        if target is None or value is None or value is LaneKind.MASK or not target.varies:
+        if target is None or value is None or not target.varies:
             return False
         if chosen and not target.variable:
             return False
-        self.kinds[id(node.lvalue)] = kind = self._varying(target.type)
+        self._kinds[id(node.lvalue)] = kind = self._varying(target.type)
         if kind is LaneKind.UNIFORM:
             return False
         if kind is LaneKind.INTEGER and not (target.variable or node.op == "="):
+            return False
+        whole = kind is LaneKind.INTEGER and value is LaneKind.INTEGER
+        if whole and not self._fits(node.rvalue, target.type):
             return False
         if value is LaneKind.UNIFORM and node.op != "=":
             return self._converts(node.rvalue, kind)
@@ -115,8 +221,40 @@ class LaneTyping:
         """Whether a value that is the same for all lanes may be an operand beside vectors of ``kind``."""
         own = self._type(node)
         if kind is LaneKind.REAL:
-            return own == self._element or isinstance(own, IntegerType)
-        return isinstance(own, IntegerType) and own.signed
+            narrower = self._diverge and isinstance(own, FloatingType) and own.size < self._element.size
+            return own == self._element or narrower or isinstance(own, IntegerType)
+        return isinstance(own, IntegerType) and own.signed and own.width <= self._bits
+
+    @property
+    def _bits(self) -> int:
+        """How wide integers are in lanes."""
+        return 8 * self._element.size
+
+    def _width(self, node: c_ast.Node) -> int:
+        """How many bits the integer ``node`` has in C, as many as lanes have in doubt."""
+        operand = self._operand(node)
+        if operand is not None:
+            return max(operand.type.width, INT.width) if isinstance(operand.type, IntegerType) else self._bits
+        kind = self._kinds.get(id(node))
+        if kind is LaneKind.MASK:
+            return INT.width
+        if kind is LaneKind.UNIFORM:
+            own = self._type(node)
+            return own.width if isinstance(own, IntegerType) else self._bits
+        if isinstance(node, c_ast.Cast):
+            own = self._declared(node.to_type.type)
+            return own.width if isinstance(own, IntegerType) else self._bits
+        sides = {
+            c_ast.UnaryOp: ("expr",),
+            c_ast.BinaryOp: ("left", "right"),
+            c_ast.TernaryOp: ("iftrue", "iffalse"),
+        }.get(type(node))
+        return self._bits if sides is None else max(self._width(getattr(node, each)) for each in sides)
+
+    def _fits(self, node: c_ast.Node, kind: Type) -> bool:
+        """Whether C converts the integer ``node``, which differs between lanes, to ``kind`` as it is."""
+        wide = isinstance(kind, IntegerType) and kind.width >= min(self._width(node), self._bits)
+        return wide or not isinstance(kind, IntegerType) or kind.width < INT.width
 
     def _varying(self, kind: Type) -> LaneKind:
         if kind == self._element:
@@ -129,27 +267,37 @@ class LaneTyping:
         """What ``node`` is in lanes, None if it cannot be there."""
         found = self._find(node, chosen=chosen)
         if found is not None:
-            self.kinds[id(node)] = found
+            self._kinds[id(node)] = found
+        elif self.obstacle is None:
+            self.obstacle = node
         return found
 
     def _find(self, node: c_ast.Node, *, chosen: bool) -> LaneKind | None:
         operand = self._operand(node)
         if operand is not None and operand.varies:
             if chosen and not (operand.variable or operand.counter or operand.loaded):
-                return None
+                if not self._diverge:
+                    return None
+                self._noted.guarded.add(id(node))
             found = self._varying(operand.type)
             return None if found is LaneKind.UNIFORM else found
         if not any(each.varies for each in self._inside(node)):
             absent = any(each.element and not each.loaded for each in self._inside(node))
-            if not self._is_plain(node) or (chosen and absent):
+            if not self._is_plain(node):
                 return None
+            if chosen and (absent or self._may_fail(node)):
+                if not self._diverge:
+                    return None
+                self._noted.guarded.add(id(node))
             return LaneKind.UNIFORM
         if isinstance(node, c_ast.BinaryOp):
             return self._binary(node, chosen=chosen)
+        if isinstance(node, c_ast.UnaryOp) and node.op == "!":
+            return LaneKind.MASK if self._condition(node.expr, chosen=chosen) else None
         if isinstance(node, c_ast.UnaryOp):
             inner = self._kind(node.expr, chosen=chosen)
             numbers = {LaneKind.REAL, LaneKind.INTEGER}
-            allowed = {"-": numbers, "+": numbers, "!": {LaneKind.MASK}}
+            allowed = {"-": numbers, "+": numbers, "~": {LaneKind.INTEGER} if self._diverge else set()}
             return inner if inner in allowed.get(node.op, set()) else None
         if isinstance(node, c_ast.Cast):
             return self._cast(node, chosen=chosen)
@@ -167,37 +315,43 @@ class LaneTyping:
         return [each for _, child in node.children() for each in self._inside(child)]
 
     def _binary(self, node: c_ast.BinaryOp, *, chosen: bool) -> LaneKind | None:
-        shortens = node.op in {"&&", "||"}
-        sides = [self._kind(node.left, chosen=chosen), self._kind(node.right, chosen=chosen or shortens)]
-        if None in sides:
-            return None
-        if shortens:
-            return LaneKind.MASK if set(sides) == {LaneKind.MASK} else None
+        if node.op in {"&&", "||"}:
+            decided = self._condition(node.left, chosen=chosen) and self._condition(node.right, chosen=True)
+            return LaneKind.MASK if decided else None
+        sides = [self._kind(node.left, chosen=chosen), self._kind(node.right, chosen=chosen)]
         kinds = set(sides) - {LaneKind.UNIFORM}
-        if not kinds or LaneKind.MASK in kinds:
+        if None in sides or not kinds or LaneKind.MASK in kinds:
             return None
         kind = self._common_kind(node.left, node.right)
-        if not self._may_be(kind, node.left, node.right):
+        compares = node.op in _COMPARISONS
+        if not self._may_be(kind, node.left, node.right, compared=compares):
             return None
-        if node.op in _COMPARISONS:
+        if compares:
             return LaneKind.MASK
-        return kind if node.op in ({"+", "-", "*"} if kind is LaneKind.INTEGER else _ARITHMETIC) else None
+        if kind is LaneKind.REAL:
+            return kind if node.op in _ARITHMETIC else None
+        whole = self._diverge and (node.op in _BITS or _divides(node))
+        return kind if node.op in {"+", "-", "*"} or whole else None
 
     def _common_kind(self, *operands: c_ast.Node) -> LaneKind:
         """What numbers beside each other become: those of the lanes' own type if one of them is."""
         floating = any(
             self._type(each) == self._element
             if self._uniform(each)
-            else self.kinds[id(each)] is LaneKind.REAL
+            else self._kinds[id(each)] is LaneKind.REAL
             for each in operands
         )
         return LaneKind.REAL if floating else LaneKind.INTEGER
 
-    def _may_be(self, kind: LaneKind, *operands: c_ast.Node) -> bool:
-        """Whether numbers are exact as operands of ``kind``; integers that are converted are noted."""
+    def _may_be(self, kind: LaneKind, *operands: c_ast.Node, compared: bool = False) -> bool:
+        """Whether numbers are exact as operands of ``kind``; integers that are converted are noted.
+
+        A constant that is ``compared`` may be one of a wider type.
+        """
         for each in operands:
             if self._uniform(each):
-                if not self._converts(each, kind):
+                exact = compared and kind is LaneKind.REAL and self._diverge and _is_single(each)
+                if not exact and not self._converts(each, kind):
                     return False
             elif kind is LaneKind.REAL:
                 self._is_number(each)
@@ -209,25 +363,29 @@ class LaneTyping:
         if kind == self._element and inner in {LaneKind.REAL, LaneKind.INTEGER}:
             self._is_number(node.expr)
             return LaneKind.REAL
+        if isinstance(kind, IntegerType) and self._varying(kind) is LaneKind.INTEGER and self._diverge:
+            fits = inner is LaneKind.INTEGER and self._width(node.expr) <= kind.width
+            return LaneKind.INTEGER if fits else None
         return None
 
     def _choice(self, node: c_ast.TernaryOp) -> LaneKind | None:
         """A value that each lane chooses."""
-        if self._kind(node.cond, chosen=True) is not LaneKind.MASK:
+        if not self._condition(node.cond, chosen=True):
             return None
         sides = {self._kind(each, chosen=True) for each in (node.iftrue, node.iffalse)}
         kinds = sides - {LaneKind.UNIFORM}
         if None in sides or LaneKind.MASK in kinds:
             return None
-        kind = self._common_kind(node.iftrue, node.iffalse) if kinds else LaneKind.REAL
+        types = [self._type(each) for each in (node.iftrue, node.iffalse)]
+        whole = self._diverge and all(isinstance(each, IntegerType) for each in types)
+        kind = LaneKind.INTEGER if whole else LaneKind.REAL
+        kind = self._common_kind(node.iftrue, node.iffalse) if kinds else kind
         exact = self._may_be(kind, node.iftrue, node.iffalse)
-        typed = sides != {LaneKind.UNIFORM} or all(
-            self._type(each) == self._element for each in (node.iftrue, node.iffalse)
-        )
+        typed = sides != {LaneKind.UNIFORM} or whole or all(each == self._element for each in types)
         return kind if exact and typed else None
 
     def _uniform(self, node: c_ast.Node) -> bool:
-        return self.kinds[id(node)] is LaneKind.UNIFORM
+        return self._kinds[id(node)] is LaneKind.UNIFORM
 
     def _call(self, node: c_ast.FuncCall, *, chosen: bool) -> LaneKind | None:
         names = {ROOTS[self._element.name], MAGNITUDES[self._element.name]}
@@ -247,13 +405,15 @@ class LaneTyping:
         known = isinstance(node, c_ast.UnaryOp | c_ast.BinaryOp | c_ast.TernaryOp)
         return known and all(self._is_plain(child) for _, child in node.children())
 
+    def _may_fail(self, node: c_ast.Node) -> bool:
+        """Whether a plain expression might divide integers by zero."""
+        divides = isinstance(node, c_ast.BinaryOp) and node.op in {"/", "%"}
+        if divides and not (isinstance(self._type(node), FloatingType) or _divides(node)):
+            return True
+        return self._operand(node) is None and any(self._may_fail(child) for _, child in node.children())
+
     def _declared(self, declarator: c_ast.Node) -> Type | None:
-        """The type of a plain variable, or of a conversion; None if it is another one."""
-        named = declarator.type if isinstance(declarator, c_ast.TypeDecl) else None
-        if not isinstance(named, c_ast.IdentifierType):
-            return None
-        names = named.names
-        return self._type_names.get(" ".join(names)) or basic_type(names, DataModel())
+        return declared_type(declarator, self._type_names)
 
     def _type(self, node: c_ast.Node) -> Type | None:
         """The type of a plain expression; None in doubt."""
@@ -264,9 +424,9 @@ class LaneTyping:
             return number_type(node, DataModel())
         if isinstance(node, c_ast.Cast):
             return self._declared(node.to_type.type)
-        if isinstance(node, c_ast.UnaryOp) and node.op in {"-", "+"}:
+        if isinstance(node, c_ast.UnaryOp) and node.op in {"-", "+", "~"}:
             return self._type(node.expr)
-        if isinstance(node, c_ast.BinaryOp) and node.op in _ARITHMETIC:
+        if isinstance(node, c_ast.BinaryOp) and node.op in _ARITHMETIC | _BITS | {"%"}:
             return _common(self._type(node.left), self._type(node.right))
         return None
 
@@ -279,3 +439,23 @@ def _common(left: Type | None, right: Type | None) -> Type | None:
     if floating:
         return max(floating, key=lambda each: each.size)
     return left if left == right and left == INT else None
+
+
+def _divides(node: c_ast.BinaryOp) -> bool:
+    """Whether ``node`` divides an integer by a constant with which that cannot fail."""
+    divides = node.op in {"/", "%"} and isinstance(node.right, c_ast.Constant)
+    return divides and bool(integer_value(node.right.value))
+
+
+def _is_single(node: c_ast.Node) -> bool:
+    """Whether ``node`` is a constant of type ``double`` that is a number of any floating type."""
+    if isinstance(node, c_ast.UnaryOp) and node.op == "-":
+        return _is_single(node.expr)
+    if not isinstance(node, c_ast.Constant) or node.type != "double":
+        return False
+    try:
+        value = float(node.value)
+        (single,) = struct.unpack("f", struct.pack("f", value))
+    except (ValueError, OverflowError):
+        return False
+    return bool(single == value)

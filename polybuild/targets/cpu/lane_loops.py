@@ -4,6 +4,9 @@ Compilers take a loop for vectors if it is innermost, or nearly so, and calls no
 vectors for. Where iterations may run side by side, though, lanes may go through loops and choices
 together: sums inside stay in their order, one for each lane (outer-loop vectorisation, Nuzman and Zaks,
 PACT 2008). Such loops are found here, and what each part of their bodies is in lanes.
+
+A statement may be a loop of its own, that ends when a condition on what it computes holds. Lanes go
+through it together, too; other statements beside it run for one lane after the other where they must.
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.c.basic_types import INT
+from polybuild.c.basic_types import INT, DataModel, floating
 from polybuild.c.mathematics import ROOTS
 from polybuild.c.syntax_tree import always_evaluates, walk
-from polybuild.c.types import FloatingType, IntegerType
+from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, is_band
@@ -26,20 +29,23 @@ from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.scop.skipped_instances import iteration_left_out
 from polybuild.targets.cpu.cost.compilers_lanes import statements_of
 from polybuild.targets.cpu.cost.core import farthest_read
-from polybuild.targets.cpu.lane_bodies import LaneTyping
+from polybuild.targets.cpu.lane_bodies import LOOPS, LaneTyping, declared_type
 from polybuild.targets.cpu.lane_packing import find_packed_rows
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
+from polybuild.targets.cpu.vectorise import has_loops
 from polybuild.targets.model import Interleaved, LaneLoop, LaneOperand, PackedRows
+from polybuild.values import dataclass
 
-_out, _set = isl.dim_type.out, isl.dim_type.set
+_in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 
 def find_lane_loop(
     node: isl.ScheduleNode, scop: Scop, dependences: Dependences, machine: Machine
-) -> LaneLoop | None:
+) -> LaneLoop | c_ast.Node | None:
     """How the loop of the band ``node``, which has one member, runs in lanes; None if it cannot.
 
     That member carries no dependence but of variables that each iteration may have of its own.
+    Where statements have loops of their own, what lanes cannot compute of these is returned, if it is that.
     """
     private = {each.array.name: each.array for each in privatised(node, dependences.private)}
     if not keeps_values(node, privatised(node, dependences.private)):
@@ -49,37 +55,105 @@ def find_lane_loop(
         return None
     if not _go_together(node):
         return None
-    operands = _operands(node, scop, statements, private, machine)
-    if operands is None:
+    operands, others = _operands(node, scop, statements, private, machine)
+    loops = any(has_loops(each.body) for each in statements)
+    if others and not (loops and all(map(_has_number, private.values()))):
         return None
-    types = {each.type for each in operands.values() if each.varies and isinstance(each.type, FloatingType)}
-    if len(types) != 1:
-        return None
-    element = types.pop()
-    if not isinstance(element, FloatingType) or element.name not in {"float", "double"}:
-        return None
-    typing = LaneTyping(element, operands, scop.type_names)
-    if not all(typing.statement(each.body) for each in statements):
-        return None
+    found = _typed(operands, others, statements, scop)
+    if not isinstance(found, _Typed):
+        return found if loops else None
+    together = {id(part) for each in statements if each.name not in found.singles for part in walk(each.body)}
+    operands = {part: each for part, each in operands.items() if part in together}
+    element = found.element
     lanes = machine.vector.bytes // element.size
-    copies = _copies(len(private), machine) if any(map(is_band, descendants(node.child(0)))) else 1
+    copies = _copies(len(private), machine) if loops or any(map(is_band, descendants(node.child(0)))) else 1
     packed = find_packed_rows(node, scop, operands, lanes * copies * element.size, machine)
     if packed is not None and _has_distant(operands, packed):
         copies = max(1, min(copies, machine.l1.ways // lanes))
         packed = find_packed_rows(node, scop, operands, lanes * copies * element.size, machine)
     if packed is None:
         return None
-    return LaneLoop(
-        element,
-        lanes,
-        copies,
-        typing.kinds,
-        typing.operands,
-        tuple(private.values()),
-        packed,
-        frozenset(typing.converted),
-        typing.steps,
+    variables, has_lanes = tuple(private.values()), found.typing.has_lanes
+    vectors = frozenset(each.name for each in variables if has_lanes(each.element))
+    bodies = found.typing.bodies
+    loose = _loose(node, variables, statements, element)
+    singles = found.singles
+    return LaneLoop(element, lanes, copies, bodies, variables, packed, vectors, singles, loops, loose)
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What statements are in lanes of ``element``, but for the ``singles``: those for one lane at a time."""
+
+    element: FloatingType
+    typing: LaneTyping
+    singles: frozenset[str]
+
+
+def _typed(
+    operands: Mapping[int, LaneOperand], others: Collection[str], statements: Sequence[Statement], scop: Scop
+) -> _Typed | c_ast.Node | None:
+    """What ``statements`` are in lanes, of which the ``others`` have operands that are not for lanes.
+
+    What keeps them from lanes otherwise. Those with loops of their own have to be there.
+    """
+    loops = [each for each in statements if has_loops(each.body)]
+    element = _element(operands, loops or statements, scop.type_names)
+    if element is None:
+        return None
+    typing = LaneTyping(element, operands, scop.type_names, diverge=bool(loops))
+    singles = set()
+    for each in sorted(statements, key=lambda each: each not in loops):
+        if each.name in others or not typing.statement(each.body):
+            if each in loops or not loops:
+                return typing.obstacle or each.body
+            singles.add(each.name)
+    return _Typed(element, typing, frozenset(singles))
+
+
+def _loose(
+    node: isl.ScheduleNode, variables: Sequence[Array], statements: Sequence[Statement], element: FloatingType
+) -> frozenset[tuple[str, str]]:
+    """The numbers of type ``element`` among ``variables``, each with a loop after which nobody reads it.
+
+    What lanes that left it compute of them is of no interest, as floating-point operations do not fail.
+    """
+    if any(map(is_band, descendants(node.child(0)))):
+        return frozenset()
+    last: dict[str, Statement] = {}
+    for each in statements:
+        arrays = [access.array for access in each.accesses] + [array for _, array in each.locals]
+        last |= dict.fromkeys((array.name for array in arrays), each)
+    return frozenset(
+        (each.name, last[each.name].name)
+        for each in variables
+        if each.element == element and each.name in last and isinstance(last[each.name].body, LOOPS)
     )
+
+
+def _has_number(variable: Array) -> bool:
+    return isinstance(variable.element, IntegerType | FloatingType) and variable.is_scalar
+
+
+def _element(
+    operands: Mapping[int, LaneOperand], statements: Sequence[Statement], type_names: Mapping[str, Type]
+) -> FloatingType | None:
+    """The type of floating-point numbers that lanes of ``statements`` are for; None if there are several.
+
+    Where there are integers alone it is one of their size.
+    """
+    found = {id(part) for each in statements for part in walk(each.body)}
+    types = {each.type for node, each in operands.items() if each.varies and node in found}
+    for each in statements:
+        declared = (part.type for part in walk(each.body) if isinstance(part, c_ast.Decl))
+        types.update(kind for each in declared if (kind := declared_type(each, type_names)) is not None)
+    numbers = {each for each in types if isinstance(each, FloatingType)}
+    if not numbers and any(map(has_loops, (each.body for each in statements))):
+        wide = any(isinstance(each, IntegerType) and each.width > INT.width for each in types)
+        return floating("double" if wide else "float", DataModel())
+    element = numbers.pop() if len(numbers) == 1 else None
+    known = isinstance(element, FloatingType) and element.name in {"float", "double"}
+    return element if known else None
 
 
 def _go_together(node: isl.ScheduleNode) -> bool:
@@ -100,6 +174,20 @@ def _has_distant(operands: Mapping[int, LaneOperand], packed: Sequence[PackedRow
     """Whether lanes access elements that lie apart in memory, but for those of ``packed`` rows."""
     near = {node for each in packed for node in each.nodes}
     return any(each.is_distant and node not in near for node, each in operands.items())
+
+
+def remark_on_lanes(found: LaneLoop | c_ast.Node | None, statement: Statement) -> str:
+    """What a user should know of ``statement``, a loop, where this was ``found``; nothing if it is empty."""
+    line = statement.location.line
+    if isinstance(found, LaneLoop):
+        together = found.lanes * found.copies
+        return f"line {line}: {together} iterations of the loop around go through this one together, in lanes"
+    if found is None:
+        return ""
+    calls = [each.name.name for each in walk(found) if isinstance(each, c_ast.FuncCall)]
+    what = f"calls '{calls[0]}', which" if calls else "does something that"
+    place = found.coord.line if found.coord is not None else line
+    return f"line {place}: the loop on line {line} {what} lanes cannot do where some of them have left it"
 
 
 def has_roots(node: isl.ScheduleNode, scop: Scop) -> bool:
@@ -128,20 +216,29 @@ def _operands(
     statements: list[Statement],
     private: Mapping[str, Array],
     machine: Machine,
-) -> dict[int, LaneOperand] | None:
-    """The operands of ``statements`` by the identities of their nodes; None if one is not for lanes."""
+) -> tuple[dict[int, LaneOperand], set[str]]:
+    """The operands of ``statements`` by the identities of their nodes; and those with one not for lanes."""
     found: dict[int, LaneOperand] = {}
+    others: set[str] = set()
     moving = moving_counters(scop, node)
     left_out = {each.name: _left_out(each, moving.get(each.name, ())) for each in statements}
+    types = {each.expression.name: each.type for each in scop.parameters if _is_name(each.expression)}
     for each in references(scop, node):
         loaded = _is_loaded(each, left_out[each.statement.name])
-        operand = _operand(each, private, machine, loaded=loaded)
+        loaded = loaded or _is_read(each.access, each.statement, statements)
+        exact = each.access.exact or _is_followed(each, types)
+        operand = _operand(each, private, machine, loaded=loaded) if exact else None
         before = found.get(id(each.access.node))
         if operand is None or before not in {None, operand}:
-            return None
-        found[id(each.access.node)] = operand
-    types = {each.expression.name: each.type for each in scop.parameters if _is_name(each.expression)}
+            others.add(each.statement.name)
+        else:
+            found[id(each.access.node)] = operand
     for statement in statements:
+        for part, array in statement.locals:
+            if array.name in private and id(part) not in found:  # what it reads was set in the statement
+                found[id(part)] = LaneOperand(array.element, varies=True, variable=True)
+                if _wraps(array):
+                    others.add(statement.name)
         inside = statement.element_nodes
         counters = {each.name: each.type for each in statement.iterators}
         own = {each.name for each in walk(statement.body) if isinstance(each, c_ast.Decl)}
@@ -152,7 +249,7 @@ def _operands(
             kind = counters.get(part.name) or types.get(part.name)
             if kind is not None:
                 found[id(part)] = LaneOperand(kind, varies=moves, counter=moves)
-    return found
+    return found, others
 
 
 def _is_loaded(reference: Reference, left_out: isl.Set | None) -> bool:
@@ -167,6 +264,33 @@ def _is_loaded(reference: Reference, left_out: isl.Set | None) -> bool:
         return False
     relation, whole = reference.access.relation, reference.statement.domain
     return bool(left_out.apply(relation).is_subset(whole.subtract(left_out).apply(relation)))
+
+
+def _is_read(access: Access, user: Statement, statements: Sequence[Statement]) -> bool:
+    """Whether each iteration of ``user``, one of ``statements``, reads what ``access`` does in any case."""
+    for other in statements:
+        runs = other.domain.set_tuple_name(user.domain.get_tuple_name())
+        if len(other.iterators) != len(user.iterators) or not user.domain.is_subset(runs):
+            continue
+        for each in other.accesses:
+            if each.kind is AccessKind.READ and each.array is access.array and each.exact:
+                relation = each.relation.set_tuple_name(_in, user.domain.get_tuple_name())
+                if relation.is_equal(access.relation) and _is_certain(other.body, each.node):
+                    return True
+    return False
+
+
+def _is_certain(body: c_ast.Node, wanted: c_ast.Node) -> bool:
+    """Whether ``body`` evaluates its part ``wanted`` in any case, and be it a loop that may not go on."""
+    if isinstance(body, c_ast.While):
+        return always_evaluates(body.cond, wanted)
+    if isinstance(body, c_ast.For):
+        before = (each for each in (body.init, body.cond) if each is not None)
+        return any(always_evaluates(each, wanted) for each in before)
+    if isinstance(body, c_ast.DoWhile):
+        leaves = any(isinstance(each, c_ast.Break | c_ast.Continue) for each in walk(body.stmt))
+        return not leaves and always_evaluates(body.stmt, wanted)
+    return always_evaluates(body, wanted)
 
 
 def _left_out(statement: Statement, moving: Collection[str]) -> isl.Set | None:
@@ -195,7 +319,7 @@ def _operand(
     if not array.extents:
         return None if written else LaneOperand(array.element)
     stride = reference.stride(0)
-    if not access.exact or access.kind is AccessKind.MAY_WRITE or (written and stride is Stride.NONE):
+    if access.kind is AccessKind.MAY_WRITE or (written and stride is Stride.NONE):
         return None
     return LaneOperand(
         array.element,
@@ -205,6 +329,18 @@ def _operand(
         loaded=loaded,
         interleaved=None if written else _interleaved(reference, machine),
     )
+
+
+def _is_followed(reference: Reference, parameters: Collection[str]) -> bool:
+    """Whether an access that may not happen is to an element that counters and ``parameters`` tell."""
+    access = reference.access
+    if access.array.is_scalar:
+        return True
+    known = {each.name for each in reference.statement.iterators}.union(parameters)
+    subscripts = (each.subscript for each in walk(access.node) if isinstance(each, c_ast.ArrayRef))
+    names = (part.name for each in subscripts for part in walk(each) if isinstance(part, c_ast.ID))
+    single = access.kind is AccessKind.READ and access.relation.is_single_valued()
+    return bool(single) and all(each in known for each in names)
 
 
 def _wraps(variable: Array) -> bool:

@@ -36,10 +36,10 @@ def find_packed_rows(
     distant: dict[str, list[Reference]] = {}
     written = set()
     for each in references(scop, node):
-        operand = operands[id(each.access.node)]
+        operand = operands.get(id(each.access.node))
         if each.access.kind is not AccessKind.READ:
             written.add(each.access.array.name)
-        elif operand.is_distant:
+        elif operand is not None and operand.is_distant:
             distant.setdefault(each.access.array.name, []).append(each)
     packed = []
     for name, reads in distant.items():

@@ -25,7 +25,7 @@ from polybuild.targets.cpu.carried import is_chain, is_slow
 from polybuild.targets.cpu.cost.compilers_lanes import CompilersLanes, nowhere, statements_of
 from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.estimate import LaunchModel
-from polybuild.targets.cpu.lane_loops import find_lane_loop, has_roots
+from polybuild.targets.cpu.lane_loops import find_lane_loop, has_roots, remark_on_lanes
 from polybuild.targets.cpu.loop_marks import LoopMarker
 from polybuild.targets.cpu.microkernel import find_micro_kernel, find_single_row_kernel
 from polybuild.targets.cpu.reductions import reduced_members, without_accumulators
@@ -34,7 +34,7 @@ from polybuild.targets.cpu.stencils import row_lanes, tile_stencil
 from polybuild.targets.cpu.steps import count_steps
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, shared_size, tile_sizes
-from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop, member_cost
+from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop, has_loops, member_cost
 from polybuild.targets.model import Accumulator, LaneLoop, LoopDirective, RegisterTile
 from polybuild.transform.bands import (
     clear_coincidence,
@@ -456,7 +456,10 @@ class _CpuMapper:
     def _points(self, node: isl.ScheduleNode, vector: VectorLoop | None, *, tiled: bool) -> isl.ScheduleNode:
         """Order the loops of an innermost band, the one for the vector unit last."""
         if vector is None:
-            return wavefront_of_points(node) if tiled and self._is_recurrence(node) else node
+            if tiled and self._is_recurrence(node):
+                return wavefront_of_points(node)
+            diverges = any(has_loops(each.body) for each in statements_of(node, self._scop))
+            return self._in_lanes(node) if diverges else node
         loop = split_last(node, vector.member)
         if vector.groups:
             return self.marker.simd_children(distribute(loop, list(vector.groups)))
@@ -466,7 +469,11 @@ class _CpuMapper:
         """How a loop that carries nothing is written in lanes; None if it cannot be, or is not to be."""
         if not (self._context.options.simd and self._context.compiler.optimises):
             return None
-        return find_lane_loop(loop, self._scop, self._dependences, self._context.machine)
+        found = find_lane_loop(loop, self._scop, self._dependences, self._context.machine)
+        inside = [each for each in statements_of(loop, self._scop) if has_loops(each.body)]
+        if inside and (remark := remark_on_lanes(found, inside[0])) and remark not in self.remarks:
+            self.remarks.append(remark)
+        return found if isinstance(found, LaneLoop) else None
 
     def _is_recurrence(self, node: isl.ScheduleNode) -> bool:
         """Whether each point of a band waits for its neighbour, while those on diagonals could overlap."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompilerRules
+from polybuild.effort import LANES_LEFT
 from polybuild.machine.model import Machine
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of, sets_of, tuple_name
@@ -254,9 +256,13 @@ def _leaves_of(stamps: isl.UnionMap) -> Nest:
 
 
 def _lanes(directive: LoopDirective | None) -> int:
-    """The lanes that the loop of ``directive`` is written in, 0 if it is not."""
+    """The lanes at work on average in the loop of ``directive``, 0 if it is not written in any."""
     lanes = None if directive is None else directive.lanes
-    return 0 if lanes is None else lanes.lanes * lanes.copies
+    if lanes is None:
+        return 0
+    if lanes.diverges:  # the others have left the loops inside
+        return max(1, math.floor(lanes.lanes * LANES_LEFT))
+    return lanes.lanes * lanes.copies
 
 
 def _packed(directive: LoopDirective | None) -> frozenset[int]:

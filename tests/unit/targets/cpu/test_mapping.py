@@ -339,6 +339,26 @@ def test_lanes_go_through_loops_together(model, bound, lanes):
     assert any(each.lanes is not None for each in mapping.directives.values()) is lanes
 
 
+@pytest.mark.parametrize(
+    ("change", "singles", "remark"),
+    [
+        ("x = x * x - a[i]", 0, "iterations of the loop around go through this one together, in lanes"),
+        ("x = x * x - a[i]; b[i] = exp(x)", 1, "in lanes"),
+        ("x = exp(x)", None, "calls 'exp', which lanes cannot do"),
+        ("x = (float)x * x", None, "does something that lanes cannot do"),
+    ],
+)
+def test_lanes_leave_loops_one_by_one(model, change, singles, remark):
+    inside, _, after = change.partition(";")
+    body = f"""for (int i = 0; i < n; i++) {{ x = a[i]; k = 0;
+      while (x < 4) {{ {inside}; k++; }} {after or "b[i] = k"}; }}"""
+    found = model(body, VECTORS, before="double x; int k; double exp(double x);")
+    mapping = choose_mapping(found.scop, found.dependences, context_of())
+    lanes = [each.lanes for each in mapping.directives.values() if each.lanes is not None]
+    assert [len(each.singles) for each in lanes if each.diverges] == ([] if singles is None else [singles])
+    assert [each for each in mapping.remarks if remark in each] != []
+
+
 LAYER = """for (int {0} = 0; {0} < n; {0}++) for (int {1} = 0; {1} < n; {1}++) for (int x = 0; x < n; x++)
   for (int c = 0; c < n; c++) q[o][y][x] += w[o][c] * p[c][y][x];"""
 
