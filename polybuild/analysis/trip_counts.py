@@ -70,7 +70,10 @@ def _determines(equality: isl.Constraint, dim: int) -> bool:
 
 
 def _window(values: isl.Set, dim: int) -> isl.Val | None:
-    """The maximum length of a loop at ``dim`` that moves with those before it, if it is a number."""
+    """The maximum length of a loop at ``dim`` that moves with those before it, if it is a number.
+
+    What is known of parameters does not count: a maximum that they happen to have tells less.
+    """
     if not dim or not any(
         each.involves_dims(isl.dim_type.set, 0, dim) and each.involves_dims(isl.dim_type.set, dim, 1)
         for piece in values.get_basic_sets()
@@ -92,7 +95,7 @@ def dimension_counts(
 
     Those of the dimensions in ``unknown`` depend on data, and are taken to be a few.
     """
-    domain = domain.intersect_params(context).coalesce()
+    loops, domain = domain, domain.intersect_params(context).coalesce()
     if domain.is_empty():
         return (isl.PwAff.val_on_domain(context, isl.Val.zero(context.get_ctx())),)
     depth = domain.dim(isl.dim_type.set)
@@ -106,7 +109,7 @@ def dimension_counts(
             counts.append(isl.PwAff.val_on_domain(context, isl.Val(1)))
             continue
         values = domain.project_out(isl.dim_type.set, dim + 1, depth - dim - 1)
-        window = _window(values, dim)
+        window = _window(loops.project_out(isl.dim_type.set, dim + 1, depth - dim - 1), dim)
         if window is not None:
             counts.append(isl.PwAff.val_on_domain(context, window))
             continue

@@ -44,6 +44,8 @@ from polybuild.transform.tiling.registers import (
     writes_whole_blocks,
 )
 
+_set = isl.dim_type.set
+
 Mapper = Callable[[isl.ScheduleNode], isl.ScheduleNode]
 
 
@@ -132,7 +134,7 @@ class RegisterTiler:
             if is_legal_below(sequence, self._dependences):
                 rest_band = sequence.child(1 - place).child(0)
                 blocks = nest.band.get_prefix_schedule_union_map()
-                if rest.apply(blocks).is_disjoint(full.apply(blocks)):
+                if rest.apply(blocks).is_disjoint(full.apply(blocks)) and _is_box(nest.band):
                     rest_band = _in_one_piece(rest_band)
                 if nest.kernel.steps > 1:  # a sum waits for itself: others in between
                     rest_band = permute(rest_band, [K, M, N])
@@ -200,6 +202,21 @@ def _block(place: isl.ScheduleNode, nest: BlockedNest, tile: RegisterTile) -> is
         for name in (tile.transfer.load, tile.transfer.store)
     )
     return node.graft_before(load).graft_after(store)
+
+
+def _is_box(band: isl.ScheduleNode) -> bool:
+    """Whether no two members of ``band`` bound each other but by numbers, as they do in triangles.
+
+    There, borders have too little in common for loops of all of them: these would have conditions inside.
+    """
+    loops = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule())
+    values = isl.Set.from_union_set(loops.intersect_domain(band.get_domain()).range())
+    members = range(values.dim(_set))
+    return not any(
+        sum(each.involves_dims(_set, position, 1) for position in members) > 1
+        for piece in values.get_basic_sets()
+        for each in piece.get_constraints()
+    )
 
 
 def _in_one_piece(band: isl.ScheduleNode) -> isl.ScheduleNode:
