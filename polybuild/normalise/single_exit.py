@@ -9,6 +9,8 @@
     }                                              return result; }
 
 What does nothing but choose a value becomes one expression: ``return i < 0 || i >= g.n ? 0 : g.data[i];``.
+A ``return`` in a loop, of a function that reads no memory, becomes a ``break``: what comes after the loop
+stands under a condition then.
 """
 
 from __future__ import annotations
@@ -19,14 +21,30 @@ from collections.abc import Collection, Sequence
 
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import changed_operand, duplicate, walk
+from polybuild.c.basic_types import INT
+from polybuild.c.syntax_tree import changed_operand, duplicate, walk, with_parts
 from polybuild.c.synthetic import declarator, type_name
 from polybuild.c.types import FloatingType, IntegerType, RecordType, VoidType
+from polybuild.normalise.structure import reads_memory
 from polybuild.source.model import Callee
+from polybuild.values import dataclass
+
+_LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
 class _Unstructured(Exception):
     """A function leaves from inside a loop, or goes on after a branch that may or may not leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Exit:
+    """How a function is left: with its value in the variable ``result``, None if it has none.
+
+    Loops set ``left`` where they end because of that; they are not left if it is None.
+    """
+
+    result: c_ast.ID | None
+    left: c_ast.ID | None = None
 
 
 def with_single_exit(callee: Callee, others: Collection[str] = ()) -> Callee:
@@ -47,7 +65,7 @@ def with_single_exit(callee: Callee, others: Collection[str] = ()) -> Callee:
     kind = body.visible.scope.resolve(body.function.decl.type.type)
     try:
         if isinstance(kind, VoidType):
-            return _replaced(callee, _without_returns(body.statements, None))
+            return _replaced(callee, _without_returns(body.statements, _Exit(None)))
         if isinstance(kind, RecordType) and isinstance(
             body.function.decl.type.type.type, c_ast.IdentifierType
         ):
@@ -61,7 +79,7 @@ def with_single_exit(callee: Callee, others: Collection[str] = ()) -> Callee:
         declared = c_ast.Decl(
             result.name, [], [], [], [], declarator(result.name, kind), None, None, result.coord
         )
-        statements = _without_returns(body.statements, result)
+        statements = _with_breaks(body.statements, result, callee)
     except _Unstructured:
         return callee
     return _replaced(callee, [declared, *statements, c_ast.Return(duplicate(result), result.coord)])
@@ -77,7 +95,7 @@ def _with_structure(callee: Callee) -> Callee:
     )
     kind.declname, kind.quals = result.name, []
     declared = c_ast.Decl(result.name, [], [], [], [], kind, None, None, result.coord)
-    statements = _without_returns(body.statements, result)
+    statements = _without_returns(body.statements, _Exit(result))
     return _replaced(callee, [declared, *statements, c_ast.Return(duplicate(result), result.coord)])
 
 
@@ -151,25 +169,100 @@ def _changes(expression: c_ast.Node) -> bool:
     return any(changed_operand(each) is not None for each in walk(expression))
 
 
-def _without_returns(items: Sequence[c_ast.Node], result: c_ast.ID | None) -> list[c_ast.Node]:
-    """``items``, the last of a function, which set ``result`` instead of returning a value."""
+def _without_returns(items: Sequence[c_ast.Node], exit_: _Exit) -> list[c_ast.Node]:
+    """``items``, the last of a function, which leave by ``exit_`` instead of returning a value."""
     done: list[c_ast.Node] = []
     for position, node in enumerate(items):
         rest = list(items[position + 1 :])
         if isinstance(node, c_ast.Return):
-            return [*done, *_stored(node, result)]
+            return [*done, *_stored(node, exit_.result)]
         if not _has_return(node):
             done.append(node)
         elif isinstance(node, c_ast.Compound) and not rest:
-            return [*done, c_ast.Compound(_without_returns(_items(node), result), node.coord)]
+            return [*done, c_ast.Compound(_without_returns(_items(node), exit_), node.coord)]
         elif isinstance(node, c_ast.If):
-            return [*done, _branches(node, rest, result)]
+            return [*done, _branches(node, rest, exit_)]
+        elif isinstance(node, _LOOPS) and exit_.left is not None:
+            return [*done, *_loop_and_rest(node, rest, exit_)]
         else:
             raise _Unstructured
     return done
 
 
-def _branches(node: c_ast.If, rest: list[c_ast.Node], result: c_ast.ID | None) -> c_ast.Node:
+def _with_breaks(statements: Sequence[c_ast.Node], result: c_ast.ID, callee: Callee) -> list[c_ast.Node]:
+    """``statements`` without returns but with breaks of loops, where nothing is read from memory."""
+    if any(map(reads_memory, statements)):
+        return _without_returns(statements, _Exit(result))
+    left = c_ast.ID(_unused("left", callee), result.coord)
+    found = _without_returns(statements, _Exit(result, left))
+    names = {each.name for node in found for each in walk(node) if isinstance(each, c_ast.ID)}
+    if left.name not in names:
+        return found
+    kind, no = declarator(left.name, INT), c_ast.Constant("int", "0", result.coord)
+    declared = c_ast.Decl(left.name, [], [], [], [], kind, no, None, result.coord)
+    # set in any case, so that it is plain that no iteration sees the value of another
+    return [declared, c_ast.Assignment("=", duplicate(result), duplicate(no), result.coord), *found]
+
+
+def _loop_and_rest(node: c_ast.Node, rest: list[c_ast.Node], exit_: _Exit) -> list[c_ast.Node]:
+    """A loop that returns, and the ``rest`` of the function after it."""
+    last = rest[0] if len(rest) == 1 and isinstance(rest[0], c_ast.Return) else None
+    if last is not None and _outlives(last.expr, node) and not _returns_in_loops(node.stmt):
+        before = _stored(last, exit_.result)
+        return [*before, _with_body(node, _Exit(exit_.result))]
+    condition = c_ast.UnaryOp("!", duplicate(exit_.left), node.coord)
+    others = _without_returns(rest, exit_)
+    loop = _with_body(node, exit_)
+    return [loop, c_ast.If(condition, _compound(others, node), None, node.coord)] if others else [loop]
+
+
+def _outlives(value: c_ast.Node | None, loop: c_ast.Node) -> bool:
+    """Whether ``value`` is a number or a variable that ``loop`` does not change."""
+    if isinstance(value, c_ast.UnaryOp) and value.op == "-":
+        return isinstance(value.expr, c_ast.Constant)
+    changed = [changed_operand(each) for each in walk(loop)]
+    names = {each.name for each in changed if isinstance(each, c_ast.ID)}
+    return isinstance(value, c_ast.Constant) or (isinstance(value, c_ast.ID) and value.name not in names)
+
+
+def _returns_in_loops(node: c_ast.Node) -> bool:
+    return any(_has_return(each) for each in walk(node) if isinstance(each, _LOOPS))
+
+
+def _with_body(loop: c_ast.Node, exit_: _Exit) -> c_ast.Node:
+    """``loop`` with breaks instead of returns."""
+    body = _compound(_broken(_items(loop.stmt), exit_), loop)
+    return with_parts(loop, {id(loop.stmt): body})
+
+
+def _broken(items: Sequence[c_ast.Node], exit_: _Exit) -> list[c_ast.Node]:
+    """``items`` of the body of a loop with breaks instead of returns. Raises _Unstructured."""
+    done: list[c_ast.Node] = []
+    for node in items:
+        if isinstance(node, c_ast.Return):
+            left = [] if exit_.left is None else [_marked(exit_.left, node)]
+            return [*done, *_stored(node, exit_.result), *left, c_ast.Break(node.coord)]
+        if not _has_return(node):
+            done.append(node)
+        elif isinstance(node, c_ast.Compound):
+            done.append(_compound(_broken(_items(node), exit_), node))
+        elif isinstance(node, c_ast.If):
+            yes, no = (_broken(_items(each), exit_) for each in (node.iftrue, node.iffalse))
+            other = _compound(no, node) if node.iffalse is not None else None
+            done.append(c_ast.If(node.cond, _compound(yes, node), other, node.coord))
+        elif isinstance(node, _LOOPS) and exit_.left is not None:
+            leaves = c_ast.If(duplicate(exit_.left), c_ast.Break(node.coord), None, node.coord)
+            done += [_with_body(node, exit_), leaves]
+        else:
+            raise _Unstructured
+    return done
+
+
+def _marked(left: c_ast.ID, node: c_ast.Node) -> c_ast.Assignment:
+    return c_ast.Assignment("=", duplicate(left), c_ast.Constant("int", "1", node.coord), node.coord)
+
+
+def _branches(node: c_ast.If, rest: list[c_ast.Node], exit_: _Exit) -> c_ast.Node:
     """An ``if`` some of whose branches return, with the ``rest`` of the function in the others."""
     yes, no = _items(node.iftrue), _items(node.iffalse)
     if rest and _leaves(yes):
@@ -178,7 +271,7 @@ def _branches(node: c_ast.If, rest: list[c_ast.Node], result: c_ast.ID | None) -
         yes = [*_block(yes, node), *rest]
     elif rest:
         raise _Unstructured
-    first, second = _without_returns(yes, result), _without_returns(no, result)
+    first, second = _without_returns(yes, exit_), _without_returns(no, exit_)
     if not first:
         return c_ast.If(c_ast.UnaryOp("!", node.cond, node.coord), _compound(second, node), None, node.coord)
     return c_ast.If(

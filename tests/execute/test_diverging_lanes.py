@@ -155,6 +155,23 @@ DIVERGING = {
         else { x = v[i] - x; if (x < -1) break; } k++; y -= f; } w[i] = y; at[i] = k; }""",
 }
 
+RETURNS = {
+    "return_of_a_number": """static int steps(real x, real y, int max) { int k;
+        for (k = 0; k < max; k++) { real p = x * x, q = y * y;
+        if (p + q > 4) return k; y = 2 * x * y + (real)0.1;
+        x = p - q; } return max; }""",
+    "return_of_two_values": """static int steps(real x, real y, int max) { int k = 0; while (k < max) {
+        if (x > 2) return k; if (x < -2) { k = -k; return k - 1; } x = x * x - y; k++; } y = x - y;
+        return y > 0 ? k + 7 : k; }""",
+    "return_of_loops_inside": """static int steps(real x, real y, int max) { int k = 0; do { int j;
+        for (j = 0; j < 4; j++) { if (x > 2) return k * j; x = x * x - y; } if (x < -1) break;
+        k++; } while (k < max);
+        k = 3 * k; return k + 1; }""",
+    "return_of_a_real": """static real away(real x, real y, int max) { for (int k = 0; k < max; k++) {
+        if (x > 2) return x - k; x = x * x - y; } return -1; }
+        static int steps(real x, real y, int max) { real d = away(x, y, max); return d > 0 ? 3 : d < -9; }""",
+}
+
 
 def transformed(directory: Path, body: str, kind: str, *flags: str, before: str = "") -> tuple[Path, str]:
     source = directory / "one.c"
@@ -176,6 +193,17 @@ def test_results(tmp_path, name, kind):
     assert "polybuild_any_" in text
     expected = run("gcc", source, "-mavx2")
     new = write(tmp_path / "new.c", text)
+    assert run("gcc", new, "-mavx2", "-fopenmp") == expected
+    assert run("gcc", new, "-mavx2", *SANITIZED) == expected
+
+
+@pytest.mark.parametrize("name", [*RETURNS])
+def test_functions(tmp_path, name):
+    body = "for (int i = 0; i < n; i++) at[i] = steps(u[i], v[i], max);"
+    source, text = transformed(tmp_path, body, "double", "-mavx2", before=RETURNS[name])
+    assert "polybuild_any_" in text
+    new = write(tmp_path / "new.c", text)
+    expected = run("gcc", source, "-mavx2")
     assert run("gcc", new, "-mavx2", "-fopenmp") == expected
     assert run("gcc", new, "-mavx2", *SANITIZED) == expected
 

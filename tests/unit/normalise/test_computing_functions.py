@@ -122,3 +122,21 @@ def test_functions_with_arrays_of_their_own(read, kind, inlined):
     text = f"{top}\nvoid f(int *x, int *y) {{\n#pragma scop\n{call}\n#pragma endscop\n}}"
     found = region(read(text))
     assert (inline_calls(found) is not found) is inlined
+
+
+STEPS = """static int steps(double x, int most)
+{ for (int k = 0; k < most; k++) { if (x > 4) return k; x = x * x; } return LAST; }"""
+
+
+@pytest.mark.parametrize(("last", "statements"), [("most", 4), ("-1", 4), ("most + (x > 3)", 6)])
+def test_functions_of_numbers_that_return_out_of_loops(model, last, statements):
+    body = "for (int i = 0; i < n; i++) a[i][0] = steps(b[i][0], n);"
+    scop = model(body, PARAMETERS, top=STEPS.replace("LAST", last)).scop
+    assert len(scop.statements) == statements
+
+
+def test_searches_in_memory_stay_calls(model):
+    top = """static int find(int n, const double *x, double y)
+    { for (int k = 0; k < n; k++) if (x[k] == y) return k; return -1; }"""
+    scop = model("for (int i = 0; i < n; i++) a[i][0] = find(n, b[i], a[i][0]);", PARAMETERS, top=top).scop
+    assert len(scop.statements) == 1
