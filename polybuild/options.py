@@ -257,7 +257,7 @@ class Options:
         Choice(("auto", "on", "scalars", "copies", "off")),
         "keep temporary arrays in small buffers or variables: where it pays, wherever an order allows "
         "buffers, or variables, or those with copies of other arrays, or never",
-        more="With `on`, steps over time do without copies between two grids, too, for the memory of a third:"
+        more="With `on`, steps over time do without any copies between two grids, for the memory of a third:"
         " see [temporary arrays](../how-it-works/temporaries.md).",
     )
     scalars: int = _knob(

@@ -217,8 +217,8 @@ def _model(grid: Grid, sizes: dict[str, int], arguments: argparse.Namespace) -> 
     options = Options().with_settings({name.removeprefix("--"): next(given) for name in given})
     live = live_after(region)
     whole = extract_scop(region)
-    folds = options.contract_arrays == "on"
-    scop = fold_copies(whole, live, region.visible.may_mean_something()) if folds else whole
+    allocates = options.contract_arrays == "on"
+    scop = fold_copies(whole, live, region.visible.may_mean_something(), allocates=allocates)
     scop = split_index_sets(split_residue_classes(scop), live, region.visible.symbols)
     context = CompileContext().with_options(options)
     mapping = choose_mapping(scop, compute_dependences(scop, live), context)

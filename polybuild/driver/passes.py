@@ -82,11 +82,12 @@ from polybuild.values import dataclass
 
 
 class ModelPurpose(Enum):
-    """What a model is for: kernels, loops of the host, or those alone beside the original ones."""
+    """What a model is for: kernels, loops of the host, these with other storage, or with memory of theirs."""
 
     DEVICE = "device"
     HOST = "host"
-    LOOPS = "loops"
+    STORAGE = "storage"
+    MEMORY = "memory"
 
 
 @dataclasses.dataclass(slots=True)
@@ -304,11 +305,13 @@ def narrow_integers(model: RegionModel) -> None:
 
 def alternate_copied_grids(model: RegionModel) -> None:
     """Fold copies between two grids in each step over time: grids alternate, the last copy is restored."""
-    if model.purpose is ModelPurpose.LOOPS and model.scop.exits is None:
+    may_fold = model.purpose in {ModelPurpose.STORAGE, ModelPurpose.MEMORY}
+    if may_fold and model.scop.exits is None:
         visible = model.region.visible.may_mean_something()
         taken = visible.union(identifiers(model.region.statements))
         with operation_budget(model.operations):
-            model.scop = fold_copies(model.scop, model.live, taken)
+            allocates = model.purpose is ModelPurpose.MEMORY
+            model.scop = fold_copies(model.scop, model.live, taken, allocates=allocates)
 
 
 def split_steps(model: RegionModel) -> None:

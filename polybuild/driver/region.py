@@ -163,10 +163,11 @@ def _purpose(context: CompileContext) -> passes.ModelPurpose:
     options = context.options
     if TARGETS[options.backend].has_kernels:
         return passes.ModelPurpose.DEVICE
-    alone = options.distribute == "off" and not (options.verify or options.adapt)
-    if alone and options.contract_arrays == "on":
-        return passes.ModelPurpose.LOOPS
-    return passes.ModelPurpose.HOST
+    if options.distribute != "off" or options.contract_arrays == "off":
+        return passes.ModelPurpose.HOST
+    alone = not (options.verify or options.adapt)
+    wanted = alone and options.contract_arrays == "on"
+    return passes.ModelPurpose.MEMORY if wanted else passes.ModelPurpose.STORAGE
 
 
 def _analyse(

@@ -47,13 +47,13 @@ class TimeLoop:
         """All instances in the loop."""
         return instances_of(self.statements)
 
-    def certain_elements(self, array: Array) -> isl.Set | None:
-        """The elements of ``array`` that it accesses whatever the data are; None without any."""
+    def certain_elements(self, array: Array, *kinds: AccessKind) -> isl.Set | None:
+        """The elements of ``array`` with accesses of ``kinds`` whatever the data are; None without any."""
         found = [
             access.relation.intersect_domain(each.domain).range()
             for each in self.statements
             for access in each.accesses_to(array)
-            if always_evaluates(each.body, access.node)
+            if access.kind in kinds and always_evaluates(each.body, access.node)
         ]
         return reduce(isl.Set.union, found) if found else None
 
@@ -78,7 +78,8 @@ class CopiedGrid:
     """A statement that copies between the grid ``main``, which steps read and make anew, and ``scratch``.
 
     It comes ``first`` in a step, or last. ``to_main`` has the element of ``main`` for each of ``scratch``;
-    the ``other`` grid may take turns with ``main`` where ``bounds`` hold.
+    the ``other`` grid may take turns with ``main`` where ``bounds`` hold. That is ``scratch`` itself, with
+    the subscripts of ``main``, or one that the region allocates.
     """
 
     copy: Statement
@@ -88,6 +89,11 @@ class CopiedGrid:
     to_main: isl.Map
     other: Array
     bounds: isl.Set
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the two grids that the program has take turns."""
+        return self.other.name == self.scratch.name
 
     def has(self, access: Access) -> bool:
         """Whether ``access`` is one of the two grids that the program has."""
@@ -173,11 +179,23 @@ def _counted(band: isl.ScheduleNode, inside: Sequence[Statement]) -> Alternating
     return AlternatingLoop(band.get_schedule_depth(), moved, STORAGE_PERIODS[0], first)
 
 
+def grids_in_turn(loop: TimeLoop) -> Iterator[CopiedGrid]:
+    """The copies in ``loop`` that look as if they could go, of grids that could take turns themselves."""
+    used: set[str] = set()
+    for statement in loop.statements:
+        found = _copied_grid(statement, loop)
+        if found is not None and used.isdisjoint({found.main.name, found.scratch.name}):
+            subscripts = found.to_main.set_tuple_name(_out, found.scratch.name)
+            if subscripts.is_equal(isl.Map.identity(subscripts.get_space())):
+                used |= {found.main.name, found.scratch.name}
+                yield replace(found, other=found.scratch)
+
+
 def copied_grids(scop: Scop, loop: TimeLoop, taken: Collection[str]) -> Iterator[CopiedGrid]:
     """The copies in ``loop`` that look as if they could go, of grids that no other of them is about.
 
-    The grids that would take turns with theirs have names that are not ``taken``. They do where steps are
-    enough to be worth the memory.
+    The region allocates the grids that would take turns with theirs, with names that are not ``taken``. They
+    do where steps are enough to be worth the memory.
     """
     used: set[str] = set()
     names = {*taken, *(each.name for each in scop.arrays)}

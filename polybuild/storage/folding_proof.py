@@ -46,7 +46,7 @@ class FoldedLoop:
         """Whether all values are the same where ``bounds`` hold."""
         before, after = (replace(each, context=bounds) for each in (self.before, self.after))
         arrays = [each for pair in self.grids for each in (pair.main, pair.scratch)]
-        own = [*arrays, *(each.other for each in self.grids)]
+        own = [*arrays, *(each.other for each in self.grids if not each.is_in_place)]
         begins = [_beginning(f"Begin{number}", each, (before, after)) for number, each in enumerate(arrays)]
         names = self.names.union(
             union_of([each.domain.identity() for each in begins], self.names.get_space())

@@ -110,6 +110,55 @@ for (int t = 0; t < steps; t++) {
 }
 EACH AT(p, i, j) = AT(v, i, j) - AT(p, i - 1, j);""",
 }
+# copies of all that steps read: the two grids take turns themselves, without memory of the region's own
+WHOLE = {
+    "a ring": """
+if (h > 0) for (int t = 0; t < steps; t++) {
+  for (int i = 0; i < w; i++) p[i] = (v[(i + w - 1) % w] + v[i] + v[(i + 1) % w]) / 3;
+  for (int i = 0; i < w; i++) v[i] = p[i];
+}""",
+    "a ring, copied first": """
+if (h > 0) for (int t = 0; t < steps; t++) {
+  memcpy(p, v, w * sizeof *v);
+  for (int i = 0; i < w; i++) v[i] = (p[(i + w - 1) % w] + p[i] + p[(i + 1) % w]) / 3;
+}""",
+    "a plane on a ring": """
+for (int t = 0; t < steps; t++) {
+  ALL AT(p, i, j) = 0.25 * (AT(v, (i + h - 1) % h, j) + AT(v, (i + 1) % h, j)
+                            + AT(v, i, (j + w - 1) % w) + AT(v, i, (j + 1) % w));
+  ALL AT(v, i, j) = AT(p, i, j);
+}""",
+    "a line, copied first": """
+if (h > 0) for (int t = 0; t < steps; t++) {
+  for (int i = 0; i < w; i++) p[i] = v[i];
+  for (int i = 1; i < w - 1; i++) v[i] = (p[i - 1] + p[i] + p[i + 1]) / 3;
+}""",
+    "counted down, copied first": """
+for (int t = steps; t > 0; t--) {
+  ALL AT(p, i, j) = AT(v, i, j);
+  EACH AT(v, i, j) = FLAT(p) + 0.125 * t;
+}""",
+    "two sweeps, copied first": """
+for (int t = 0; t < steps; t++) {
+  ALL AT(p, i, j) = AT(v, i, j);
+  EACH AT(v, i, j) = FLAT(p);
+  EACH AT(v, i, j) = 0.75 * AT(v, i, j) + 0.25 * AT(p, i - 1, j);
+}""",
+    "copied first, beside others": """
+ALL AT(p, i, j) = AT(v, i, j) / 3;
+for (int t = 0; t < steps; t++) {
+  ALL AT(p, i, j) = AT(v, i, j);
+  EACH AT(v, i, j) = FLAT(p);
+}
+EACH AT(p, i, j) = AT(v, i, j) - AT(p, i - 1, j);""",
+    "everything, beside others": """
+ALL AT(v, i, j) = AT(p, i, j) / 3;
+for (int t = 0; t < steps; t++) {
+  EACH AT(p, i, j) = FLAT(v);
+  ALL AT(v, i, j) = AT(p, i, j);
+}
+EACH AT(p, i, j) = AT(v, i, j) - AT(p, i - 1, j);""",
+}
 # what looks like copies of the same kind, but is none of it
 OTHERS = {
     "a part": """
@@ -138,10 +187,15 @@ for (int t = 0; t < steps; t++) {
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
     folder = tmp_path_factory.mktemp("copied-grids")
-    return run_steps(folder, GRIDS, FORMS | OTHERS, (3, 10, 8), contract_arrays="on")
+    return run_steps(folder, GRIDS, FORMS | WHOLE | OTHERS, (3, 10, 8), contract_arrays="on")
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.fixture(scope="module")
+def unasked(tmp_path_factory):
+    return run_steps(tmp_path_factory.mktemp("grids-in-turn"), GRIDS, FORMS | WHOLE | OTHERS, (3, 10, 8))
+
+
+@pytest.mark.parametrize("form", FORMS | WHOLE)
 def test_copies_are_folded_away(outcome, form):
     before, after, region = outcome[form]
     assert after == before
@@ -152,6 +206,16 @@ def test_copies_are_folded_away(outcome, form):
 def test_other_copies_stay_right(outcome, form):
     before, after, _ = outcome[form]
     assert after == before
+
+
+IN_PLACE = ("everything", "first", "first, with what was there", *WHOLE)
+
+
+@pytest.mark.parametrize("form", FORMS | WHOLE | OTHERS)
+def test_grids_take_turns_without_memory_where_all_is_copied(unasked, form):
+    before, after, region = unasked[form]
+    assert after == before
+    assert any("'v' takes turns with 'p'" in each for each in region.remarks) == (form in IN_PLACE)
 
 
 PROGRAM = """
@@ -226,18 +290,17 @@ EACH a[i][j] = own[i][j];""",
 }
 
 
-@pytest.fixture(scope="module")
-def others(tmp_path_factory):
+@pytest.fixture(scope="module", params=["on", "auto"])
+def others(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("other-grids")
     functions = "".join(
         f"""
 static void f{number}(int steps, int n)
 {{
-  double own[N][N];
+  double own[N][N] __attribute__((unused));
 #pragma scop
   for (int t = 0; t < steps; t++) {{{body}}}
 #pragma endscop
-  (void)own;
 }}
 """
         for number, body in enumerate(OTHER_GRIDS.values())
@@ -245,14 +308,19 @@ static void f{number}(int steps, int n)
     names = ", ".join(f"f{number}" for number in range(len(OTHER_GRIDS)))
     text = PROGRAM.replace("FUNCTIONS", functions).replace("NAMES", names)
     source = write(folder / "in.c", text)
-    result = transform(source, text, "-O2", "-ffp-contract=off", min_work=False, contract_arrays="on")
+    options = {"min_work": False, "contract_arrays": request.param}
+    result = transform(source, text, "-O2", "-ffp-contract=off", **options)
     transformed = write(folder / "out.c", result.text)
     before, after = (output(each, "-fopenmp").split() for each in (source, transformed))
-    return dict(zip(OTHER_GRIDS, zip(before, after, result.regions, strict=True), strict=True))
+    found = dict(zip(OTHER_GRIDS, zip(before, after, result.regions, strict=True), strict=True))
+    return request.param, found
 
 
 @pytest.mark.parametrize("grids", OTHER_GRIDS)
 def test_grids_of_other_kinds_take_turns(others, grids):
-    before, after, region = others[grids]
+    asked, found = others
+    before, after, region = found[grids]
     assert after == before
-    assert any("takes turns with" in each for each in region.remarks)
+    # the borders of all others may be somebody else's, or not be there
+    in_place = grids in {"bytes", "floats", "a grid of the function"}
+    assert any("takes turns with" in each for each in region.remarks) == (asked == "on" or in_place)

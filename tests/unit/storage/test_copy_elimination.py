@@ -41,8 +41,8 @@ def test_grids_alternate_between_copies_of_the_border_and_of_the_last_step(model
 
 
 def test_a_copy_at_the_beginning_of_a_step_leaves_what_was_there_before_the_last(model):
-    whole = "for (int i = 0; i < n; i++) b[i] = a[i];"
-    made = "for (int i = 1; i < n - 1; i++) a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3;"
+    whole = "for (int i = 0; i < n; i++) b[i + 1] = a[i];"
+    made = "for (int i = 1; i < n - 1; i++) a[i] = (b[i] + b[i + 1] + b[i + 2]) / 3;"
     found = model(steps(whole, made), PARAMETERS)
     scop = fold_copies(found.scop, found.live, ())
     a, b, other = ("a",), ("b",), ("polybuild_a",)
@@ -55,6 +55,40 @@ def test_borders_that_only_copies_set_are_set_in_a_first_step_of_its_own(model):
     scop = fold_copies(found.scop, found.live, ())
     assert arrays_of(scop)[:4] == [("a",), ("b",), ("b",), ("a",)]
     assert [each.domain.dim_max_val(0).to_python() for each in scop.statements[:2]] == [0, 0]
+
+
+WHOLE = "for (int i = 0; i < n; i++) b[i] = a[i];"
+MADE = "for (int i = 1; i < n - 1; i++) a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3;"
+
+
+def test_grids_that_are_copied_whole_take_turns_themselves(model):
+    found = model(steps(WHOLE, MADE), PARAMETERS)
+    scop = fold_copies(found.scop, found.live, (), allocates=False)
+    a, b = ("a",), ("b",)
+    # the border, steps from one to the other, and the last step as it is: without its copy if b has that
+    assert arrays_of(scop) == [a, b, a, b, b, a, a, b, b, a, b, a]
+    assert [each.name for each in scop.arrays] == [each.name for each in found.scop.arrays]
+    assert [each.message.split(",")[0] for each in scop.remarks] == ["'a' takes turns with 'b'"]
+    assert scop.assumptions == found.scop.assumptions
+
+
+def test_a_grid_whose_elements_are_all_made_needs_no_border(model):
+    ring = "b[i] = (a[i == 0 ? n - 1 : i - 1] + a[i]) / 2;"
+    each = "for (int i = 0; i < n; i++)"
+    found = model(steps(f"{each} {ring}", f"{each} a[i] = b[i];"), PARAMETERS)
+    scop = fold_copies(found.scop, found.live, (), allocates=False)
+    a, b = ("a",), ("b",)
+    assert arrays_of(scop) == [a, b, b, a, b, a, a, b]
+
+
+def test_a_border_that_the_steps_do_not_write_stays_somebody_elses(model):
+    found = model(steps(STEP, COPY), PARAMETERS)
+    assert fold_copies(found.scop, found.live, (), allocates=False) is found.scop
+    # of a grid of the function's own that nobody reads any more all may be written
+    local = model(steps(STEP, COPY), "int steps, int n, double a[restrict n]", before="double b[n];")
+    scop = fold_copies(local.scop, local.live, (), allocates=False)
+    assert arrays_of(scop)[0] == ("a",)
+    assert len(scop.arrays) == 2
 
 
 def test_names_of_the_program_are_left_to_it(model):
