@@ -15,6 +15,7 @@ from polybuild.options import Options
 PROGRAM = """\
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 enum {{ MOST = 100 }};
@@ -141,6 +142,9 @@ DIVERGING = {
     "two loops of which one reads what the other made": """for (int i = 0; i < n; i++) {
         real x = u[i], y = v[i]; int k = 0, j = 0; while (x < 2 && k < max) { x = x * x + f; k++; }
         do { y = y * x - f; x = x / 2; j++; } while (y > f && j < k + 7); at[i] = k - j; }""",
+    "truths": """for (int i = 0; i < n; i++) { real x = u[i]; bool done = false, far; int k = 0;
+        while (!done && k < max) { x = x * x - v[i]; far = x > 2; bool near = x < f; if (near) k += 2;
+        done = far || x < -3; k++; } w[i] = x; at[i] = done ? k : -k; }""",
     "narrow variables": """for (int i = 0; i < n; i++) { real x = u[i]; int k = 0;
         unsigned char c; short s = 3;
         while (x < 2 && k < max) { x = x * x + f; k++; }

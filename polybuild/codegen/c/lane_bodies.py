@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _OPERATORS = {"&&": "&", "||": "|"}
 _PRECEDENCES = {"+": ADDITIVE, "-": ADDITIVE, "*": MULTIPLICATIVE, "/": MULTIPLICATIVE, "%": MULTIPLICATIVE}
+_WRAPPING = {"+", "-", "*"}
 _BITS = {"&", "|", "^"}
 
 
@@ -328,7 +329,19 @@ class LaneBodyPrinter:
         text = f"{left} {node.op} {self._operand(node.right, kind).bound(precedence + 1)}"
         if self._bodies.kinds[id(node)] is LaneKind.MASK:
             return Operand(f"(({self._type(self._integer)})({text}))", ATOM)
+        if self.state.loop is not None and kind is LaneKind.INTEGER and node.op in _WRAPPING:
+            return self._wrapping(node)
         return Operand(text, precedence)
+
+    def _wrapping(self, node: c_ast.BinaryOp) -> Operand:
+        """An operation on integers that may overflow in lanes which have left the loop at hand."""
+        own = VectorType(f"unsigned {self._integer.element}", self._lanes.lanes)
+        unsigned = self._type(own)
+        sides = []
+        for each in (node.left, node.right):
+            kind = own.element if self._bodies.kinds[id(each)] is LaneKind.UNIFORM else unsigned
+            sides.append(f"({kind}){self._operand(each, LaneKind.INTEGER).bound(UNARY + 1)}")
+        return Operand(f"({self._type(self._integer)})({f' {node.op} '.join(sides)})", UNARY)
 
     def _read(self, node: c_ast.Node) -> Operand:
         operand, kind = self._bodies.operands[id(node)], self._bodies.kinds[id(node)]

@@ -167,13 +167,15 @@ class LaneTyping:
         varying = self._varying(kind)
         if varying is LaneKind.UNIFORM:
             return False
-        if isinstance(kind, IntegerType) and kind.width < INT.width:
+        if isinstance(kind, IntegerType) and kind.width < INT.width and not _is_truth(kind):
             return False  # it would have to wrap as scalar code does
         if node.init is not None:
             value = self._kind(node.init, chosen=chosen)
             if value is None or not self._becomes(node.init, value, varying):
                 return False
             if value is LaneKind.INTEGER and not self._fits(node.init, kind):
+                return False
+            if _is_truth(kind) and value is LaneKind.REAL:
                 return False
         self._kinds[id(node)] = varying
         self._own[node.name] = kind
@@ -211,6 +213,8 @@ class LaneTyping:
             return False
         whole = kind is LaneKind.INTEGER and value is LaneKind.INTEGER
         if whole and not self._fits(node.rvalue, target.type):
+            return False
+        if _is_truth(target.type) and node.op != "=":
             return False
         if value is LaneKind.UNIFORM and node.op != "=":
             return self._converts(node.rvalue, kind)
@@ -253,6 +257,8 @@ class LaneTyping:
 
     def _fits(self, node: c_ast.Node, kind: Type) -> bool:
         """Whether C converts the integer ``node``, which differs between lanes, to ``kind`` as it is."""
+        if _is_truth(kind):
+            return False
         wide = isinstance(kind, IntegerType) and kind.width >= min(self._width(node), self._bits)
         return wide or not isinstance(kind, IntegerType) or kind.width < INT.width
 
@@ -260,6 +266,8 @@ class LaneTyping:
         if kind == self._element:
             return LaneKind.REAL
         if isinstance(kind, IntegerType) and kind.signed and 1 < kind.width <= 8 * self._element.size:
+            return LaneKind.INTEGER
+        if self._diverge and _is_truth(kind):
             return LaneKind.INTEGER
         return LaneKind.UNIFORM
 
@@ -439,6 +447,11 @@ def _common(left: Type | None, right: Type | None) -> Type | None:
     if floating:
         return max(floating, key=lambda each: each.size)
     return left if left == right and left == INT else None
+
+
+def _is_truth(kind: Type) -> bool:
+    """Whether ``kind`` is ``_Bool``."""
+    return isinstance(kind, IntegerType) and kind.width == 1
 
 
 def _divides(node: c_ast.BinaryOp) -> bool:

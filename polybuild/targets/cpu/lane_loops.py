@@ -348,7 +348,7 @@ def _wraps(variable: Array) -> bool:
 
     What ``narrow_variables`` made narrow fits.
     """
-    narrow = isinstance(variable.element, IntegerType) and variable.element.width < INT.width
+    narrow = isinstance(variable.element, IntegerType) and 1 < variable.element.width < INT.width
     return narrow and (variable.declared is None or variable.declared.coord is not None)
 
 
