@@ -145,6 +145,10 @@ DIVERGING = {
     "truths": """for (int i = 0; i < n; i++) { real x = u[i]; bool done = false, far; int k = 0;
         while (!done && k < max) { x = x * x - v[i]; far = x > 2; bool near = x < f; if (near) k += 2;
         done = far || x < -3; k++; } w[i] = x; at[i] = done ? k : -k; }""",
+    "tests_that_count": """for (int i = 0; i < n; i++) { real x = u[i]; int k = 0, j = max, c = 5;
+        while (k++ < max && size(x) > f) x = x / 2 - v[i] * f;
+        do { x = x * (real)0.75; if (++c > 9 + (x > f)) break; } while (size(x) > f && --j > 0);
+        if (x > 0) while (c-- > 0) x += f; w[i] = x; at[i] = k * 100 + j + c; }""",
     "narrow variables": """for (int i = 0; i < n; i++) { real x = u[i]; int k = 0;
         unsigned char c; short s = 3;
         while (x < 2 && k < max) { x = x * x + f; k++; }

@@ -30,7 +30,7 @@ from polybuild.codegen.c.lane_state import LaneState
 from polybuild.codegen.file.interleaved_loads import InterleavedLoad
 from polybuild.codegen.file.lane_functions import LaneFunction, LaneFunctionKind
 from polybuild.codegen.file.vector_types import VectorType
-from polybuild.targets.cpu.lane_bodies import parts_of
+from polybuild.targets.cpu.lane_bodies import counts_before, parts_of, step_in
 from polybuild.targets.model import Interleaved, LaneKind, LaneOperand
 
 if TYPE_CHECKING:
@@ -165,8 +165,13 @@ class LaneBodyPrinter:
     def masks(self, node: c_ast.If) -> Generator[str, None, tuple[str, str]]:
         """What declares the masks of the lanes in the branches of ``node``; returns their names."""
         kind = self._type(self._integer) if self.state.loop else f"const {self._type(self._integer)}"
-        name, other = self._names.declare("mask"), ""
+        name, other, step = self._names.declare("mask"), "", step_in(node.cond)
+        before = step is not None and counts_before(step)
+        if step is not None and before:
+            yield from self.lines(step)
         yield f"{kind} {name} = {self._also(self.condition(node.cond).text)};"
+        if step is not None and not before:
+            yield from self.lines(step)
         if node.iffalse is not None:
             other = self._names.declare("mask")
             yield f"{kind} {other} = {self._also(f'~{name}')};"
@@ -390,6 +395,8 @@ class LaneBodyPrinter:
         return Operand(f"{function.name}({', '.join(arguments)})", POSTFIX)
 
     def _variable(self, node: c_ast.Node) -> str:
+        if isinstance(node, c_ast.UnaryOp):  # it counts in a variable, before or after what is being printed
+            node = node.expr
         name = self._name_of(node)
         return self.state.own[node.name] if name is None else f"{self.variables[name]}_{self._copy}"
 

@@ -23,12 +23,13 @@ from polybuild.c.basic_types import INT, DataModel
 from polybuild.c.literals import literal
 from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.lane_singles import lines_of_single
-from polybuild.targets.cpu.lane_bodies import LOOPS, parts_of
+from polybuild.targets.cpu.lane_bodies import LOOPS, conjuncts, counts_before, parts_of, step_in
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance
     from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
     from polybuild.codegen.c.lane_scope import LaneScope
+    from polybuild.codegen.c.lane_state import LaneState
 
 _INDENT = "  "
 
@@ -119,10 +120,24 @@ class LaneExitPrinter:
     def _tested(self, condition: c_ast.Node | None, alive: list[str]) -> Iterator[str]:
         """Take the lanes out of ``alive`` in which ``condition`` does not hold."""
         one = isinstance(condition, c_ast.Constant) and literal(condition, DataModel()) == (1, INT)
-        always = condition is None or one
-        for name, _ in zip(alive, self._bodies.vectors(), strict=True):
-            if not always:
-                yield f"{_INDENT}{name} &= {self._bodies.condition(condition).text};"
+        for test in [] if condition is None or one else conjuncts(condition):
+            for name, state in zip(alive, self._bodies.vectors(), strict=True):
+                for line in self._test(test, name, state):
+                    yield f"{_INDENT}{line}"
+
+    def _test(self, test: c_ast.Node, alive: str, state: LaneState) -> Iterator[str]:
+        """Take the lanes out of ``alive`` in which ``test`` does not hold, and count where it does that."""
+        bodies, step, asked = self._bodies, step_in(test), alive
+        if step is not None and counts_before(step):
+            yield from bodies.lines(step)
+        elif step is not None:
+            asked = bodies.declare("mask")
+            yield f"const {bodies.mask_type} {asked} = {alive};"
+        yield f"{alive} &= {bodies.condition(test).text};"
+        if step is not None and asked != alive:
+            state.mask = asked
+            yield from bodies.lines(step)
+            state.mask = alive
 
     def _body(self, node: c_ast.Node, alive: list[str]) -> Iterator[str]:
         bodies, skipped = self._bodies, alive

@@ -20,6 +20,7 @@ from pycparser import c_ast
 from polybuild.c.basic_types import INT, DataModel, basic_type
 from polybuild.c.literals import integer_value, number_type
 from polybuild.c.mathematics import MAGNITUDES, ROOTS
+from polybuild.c.syntax_tree import always_evaluates, names_in, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.targets.model import LaneBodies, LaneKind, LaneOperand
 
@@ -37,6 +38,26 @@ def parts_of(node: c_ast.Node) -> Sequence[c_ast.Node]:
     if isinstance(node, c_ast.Compound):
         return tuple(node.block_items or ())
     return tuple(node.decls if isinstance(node, c_ast.DeclList) else node.exprs)
+
+
+def conjuncts(node: c_ast.Node) -> list[c_ast.Node]:
+    """The conditions that have to hold for ``node`` to do so, in the order in which they are asked for.
+
+    It is one alone unless one of them counts.
+    """
+    if isinstance(node, c_ast.BinaryOp) and node.op == "&&" and step_in(node) is not None:
+        return [*conjuncts(node.left), *conjuncts(node.right)]
+    return [node]
+
+
+def step_in(node: c_ast.Node) -> c_ast.UnaryOp | None:
+    """The first ``++`` or ``--`` that evaluating ``node`` does."""
+    return next((each for each in walk(node) if isinstance(each, c_ast.UnaryOp) and each.op in _STEPS), None)
+
+
+def counts_before(step: c_ast.UnaryOp) -> bool:
+    """Whether ``step`` has the value that its variable gets."""
+    return step.op in {"++", "--"}
 
 
 def declared_type(declarator: c_ast.Node, type_names: Mapping[str, Type]) -> Type | None:
@@ -120,7 +141,7 @@ class LaneTyping:
             return self._declaration(node, chosen=chosen)
         if isinstance(node, c_ast.If):
             branches = [each for each in (node.iftrue, node.iffalse) if each is not None]
-            certain = self._condition(node.cond, chosen=chosen)
+            certain = self._test(node.cond, chosen=chosen)
             return certain and all(self.statement(each, chosen=True) for each in branches)
         if isinstance(node, LOOPS):
             return self._diverge and self._loop(node, chosen=chosen)
@@ -143,13 +164,24 @@ class LaneTyping:
         around = dict(self._own)
         counted = isinstance(node, c_ast.For)
         possible = not counted or node.init is None or self.statement(node.init, chosen=chosen)
-        possible = possible and (node.cond is None or self._condition(node.cond, chosen=True))
+        tests = () if node.cond is None else conjuncts(node.cond)
+        possible = possible and all(self._test(each, chosen=True) for each in tests)
         self._loops += 1
         possible = possible and self.statement(node.stmt, chosen=True)
         self._loops -= 1
         possible = possible and (not counted or node.next is None or self.statement(node.next, chosen=True))
         self._own = around
         return possible
+
+    def _test(self, node: c_ast.Node, *, chosen: bool) -> bool:
+        """Whether lanes may decide by ``node``, which may count in a variable that it names nowhere else."""
+        step = step_in(node) if self._diverge else None
+        if step is not None:
+            alone = isinstance(step.expr, c_ast.ID) and list(names_in(node)).count(step.expr.name) == 1
+            if not alone or not always_evaluates(node, step) or not self.statement(step, chosen=chosen):
+                return False
+            self._operands[id(step)] = self._operands[id(step.expr)]
+        return self._condition(node, chosen=chosen)
 
     def _condition(self, node: c_ast.Node, *, chosen: bool) -> bool:
         """Whether lanes may decide by ``node``; a number that they decide by is noted."""
@@ -328,9 +360,13 @@ class LaneTyping:
             return LaneKind.MASK if decided else None
         sides = [self._kind(node.left, chosen=chosen), self._kind(node.right, chosen=chosen)]
         kinds = set(sides) - {LaneKind.UNIFORM}
-        if None in sides or not kinds or LaneKind.MASK in kinds:
+        if None in sides or not kinds:
             return None
         kind = self._common_kind(node.left, node.right)
+        masks = [each for each in (node.left, node.right) if self._kinds[id(each)] is LaneKind.MASK]
+        if masks and (kind is LaneKind.REAL or not self._diverge):
+            return None
+        self._noted.flags.update(map(id, masks))
         compares = node.op in _COMPARISONS
         if not self._may_be(kind, node.left, node.right, compared=compares):
             return None
