@@ -249,6 +249,8 @@ NOMINAL_SIZE = 1000
 """What a parameter is taken to be, where nothing bounds it, to compare candidates; its square for lines,"""
 SMALL_SIZE = 16
 """and where it has to be smaller than another."""
+WINDOW_RADIUS = 3
+"""What a parameter is taken to be whose negative value loops start at, as those over a window do."""
 SIZE_STEP = 4
 """How many times smaller, or larger, the other sizes are that candidates are compared for."""
 COMPILERS_UNROLL = 16

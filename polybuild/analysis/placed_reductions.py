@@ -30,7 +30,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.reductions import CARRIED, TAKEN, Reduction, ReductionMatcher, Selection, same
 from polybuild.analysis.settled_conditions import excludes_repetition
-from polybuild.c.syntax_tree import changed_operand, walk
+from polybuild.c.syntax_tree import changed_operand, conjuncts, walk
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.scop.model import Access, AccessKind, Scop
 from polybuild.source.model import Region
@@ -211,9 +211,9 @@ def _update(body: c_ast.Node) -> tuple[list[c_ast.Node], list[c_ast.Assignment]]
     conditions: list[c_ast.Node] = []
     if isinstance(body, c_ast.Assignment) and isinstance(body.rvalue, c_ast.TernaryOp) and body.op == "=":
         chosen = body.rvalue
-        return list(_conjuncts(chosen.cond)), [c_ast.Assignment("=", body.lvalue, chosen.iftrue, body.coord)]
+        return list(conjuncts(chosen.cond)), [c_ast.Assignment("=", body.lvalue, chosen.iftrue, body.coord)]
     while isinstance(body, c_ast.If) and body.iffalse is None:
-        conditions += _conjuncts(body.cond)
+        conditions += conjuncts(body.cond)
         body = body.iftrue
         while isinstance(body, c_ast.Compound) and len(body.block_items or ()) == 1:
             body = body.block_items[0]
@@ -226,10 +226,6 @@ def _kept(body: c_ast.Node) -> c_ast.Node | None:
     """What an assignment of a choice assigns where the condition does not hold."""
     chosen = body.rvalue if isinstance(body, c_ast.Assignment) else None
     return chosen.iffalse if isinstance(chosen, c_ast.TernaryOp) else None
-
-
-def _conjuncts(condition: c_ast.Node) -> Iterator[c_ast.Node]:
-    return _terms(condition, "&&")
 
 
 def _terms(value: c_ast.Node, operator: str) -> Iterator[c_ast.Node]:

@@ -72,6 +72,15 @@ def factors_of(node: c_ast.Node) -> Iterator[c_ast.Node]:
         yield node
 
 
+def conjuncts(condition: c_ast.Node) -> Iterator[c_ast.Node]:
+    """The conditions that all hold where ``condition`` does, from the left to the right."""
+    if isinstance(condition, c_ast.BinaryOp) and condition.op == "&&":
+        yield from conjuncts(condition.left)
+        yield from conjuncts(condition.right)
+    else:
+        yield condition
+
+
 def mapped(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node]) -> c_ast.Node:
     """A copy of ``node`` whose children are what ``change`` makes of the original ones."""
     kind: Any = type(node)  # of which mypy does not know that it is hashable

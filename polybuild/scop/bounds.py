@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.conversions import WIDE, limits
+from polybuild.c.syntax_tree import conjuncts
 from polybuild.c.types import IntegerType
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
@@ -70,7 +69,7 @@ def counter_hull(
             first = spaces.deepen(first)
             tested = tested.intersect(value.ge_set(first) if direction > 0 else value.le_set(first))
     iterations = tested
-    for conjunct in _conjuncts(node.cond):
+    for conjunct in conjuncts(node.cond) if node.cond is not None else ():
         holds = affine_condition(conjunct, point.inside(counter, iterations), facts, assumptions)
         if holds is not None:
             iterations = iterations.intersect(holds)
@@ -101,11 +100,3 @@ def _direction(node: c_ast.For) -> int:
     if isinstance(step, c_ast.Assignment) and isinstance(step.rvalue, c_ast.Constant):
         return {"+=": 1, "-=": -1}.get(step.op, 0)
     return 0
-
-
-def _conjuncts(condition: c_ast.Node | None) -> Iterator[c_ast.Node]:
-    if isinstance(condition, c_ast.BinaryOp) and condition.op == "&&":
-        yield from _conjuncts(condition.left)
-        yield from _conjuncts(condition.right)
-    elif condition is not None:
-        yield condition

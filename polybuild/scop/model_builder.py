@@ -7,12 +7,13 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
 
 import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.syntax_tree import has_side_effect, location, walk
+from polybuild.c.syntax_tree import conjuncts, has_side_effect, location, walk
 from polybuild.c.synthetic import LEFT, NEVER, LastValue
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
 from polybuild.normalise.names import Names, Variable, resolve
@@ -23,6 +24,7 @@ from polybuild.scop import order
 from polybuild.scop.accesses import AccessDraft, AccessReader
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.bounds import affine_condition
 from polybuild.scop.calls import CallReader
 from polybuild.scop.checks import check_counters, check_parameters, with_reads_of_everything
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
@@ -354,8 +356,13 @@ class ModelBuilder:
         try:
             chosen = Expressions(self._facts, "condition", violations).condition(node.cond, point)
         except Unsupported as refusal:
-            deep = loop_depth(node) > point.depth
-            if not is_affinity_refusal(refusal) or not deep or has_side_effect(node.cond):
+            if not is_affinity_refusal(refusal):
+                raise
+            parts = self._parts_of_condition(node, point)
+            if parts is not None:
+                chosen, inner = parts
+                return self._statement(inner, point.within(chosen))
+            if loop_depth(node) <= point.depth or has_side_effect(node.cond):
                 raise
             return self._guarded(node, point, refusal)
         self._require(violations)
@@ -367,6 +374,28 @@ class ModelBuilder:
         for variable, value in no.values.items():
             values[variable] = value.union_add(values[variable]) if variable in values else value
         return RegionPart(order.block([yes.tree, no.tree]), values)
+
+    def _parts_of_condition(self, node: c_ast.If, point: ProgramPoint) -> tuple[isl.Set, c_ast.If] | None:
+        """Where the conditions of ``if (0 <= x && x < n && a[x] > m)`` hold that are affine, and the rest.
+
+        None if there are no such conditions, or others are all that matters. They are tested first, which
+        nobody sees: nothing that is not affine is asked more often.
+        """
+        conditions = list(conjuncts(node.cond))
+        if node.iffalse is not None or len(conditions) < 2 or has_side_effect(node.cond):
+            return None
+        chosen, left = isl.Set.universe(point.domain.get_space()), []
+        for each in conditions:
+            holds = affine_condition(each, point.within(chosen), self._facts, self._assumptions)
+            # what leaves out a part in the middle makes two loops: lanes have masks for that
+            if holds is not None and holds.coalesce().n_basic_set() == 1:
+                chosen = chosen.intersect(holds)
+            else:
+                left.append(each)
+        if not left or len(left) == len(conditions):
+            return None
+        rest = reduce(lambda one, other: c_ast.BinaryOp("&&", one, other, node.cond.coord), left)
+        return chosen, c_ast.If(rest, node.iftrue, None, node.coord)
 
     def _guarded(self, node: c_ast.If, point: ProgramPoint, refusal: Unsupported) -> RegionPart:
         """An ``if`` on data around loops: each statement inside tests the condition itself."""

@@ -31,6 +31,7 @@ from polybuild.poly.budget import found_within
 from polybuild.poly.relations import largest
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.storage.destinations import destinations, split_by_destination
+from polybuild.storage.selected_values import with_selected_values
 from polybuild.storage.webs import Web, may_outlast_loops, webs_of
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -51,6 +52,8 @@ def coalesce_private(scop: Scop, live_out: frozenset[str], *, dynamic: bool = Fa
         for web in webs_of(scop, array, dynamic=dynamic):
             if outlasts_loops(scop, web):
                 changed = found_within(COALESCING_OPERATIONS, partial(_coalesced, changed, web)) or changed
+        selected = found_within(COALESCING_OPERATIONS, partial(_selected, changed, array))
+        changed = selected or changed
     if changed is scop:
         return scop
     return without_unused(_without_dead_writes(_without_copies(changed), live_out), scop)
@@ -69,6 +72,18 @@ def private_obstacles(scop: Scop, live_out: frozenset[str], readers: Collection[
         and isinstance(each.element, IntegerType | FloatingType)
         and (each.name in operands or may_outlast_loops(scop, each))
     ]
+
+
+def _selected(scop: Scop, array: Array) -> Scop | None:
+    """``scop`` with the values of ``array``, which conditions set, in elements; None if there are none."""
+    selecting = with_selected_values(scop, array)
+    if selecting is None:
+        return None
+    changed = selecting
+    for web in webs_of(selecting, array):
+        if outlasts_loops(scop, web):
+            changed = _coalesced(changed, web)
+    return None if changed is selecting else changed
 
 
 def outlasts_loops(scop: Scop, web: Web) -> bool:

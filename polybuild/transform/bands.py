@@ -90,6 +90,13 @@ def split_last(node: isl.ScheduleNode, position: int) -> isl.ScheduleNode:
     return node.band_split(members - 1).child(0)
 
 
+def in_single_loops(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """A band as bands of one member each, in their order; any other node as it is."""
+    while is_band(node) and node.band_n_member() > 1:
+        node = node.band_split(node.band_n_member() - 1)
+    return node
+
+
 def tile(node: isl.ScheduleNode, sizes: Sequence[int]) -> isl.ScheduleNode:
     """Split a permutable band into a band over tiles and, below it, a band over the points of a tile.
 

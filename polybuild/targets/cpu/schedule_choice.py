@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -13,6 +15,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.effort import ORDER_OPERATIONS, SCHEDULER_EFFORT, TRIAL_EFFORT, TRIAL_OPERATIONS
 from polybuild.poly.budget import budget_within
+from polybuild.poly.trees import map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.linearised import constant_trips, linearises_loops
 from polybuild.schedule.original import original_bands
@@ -23,6 +26,7 @@ from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.stencils import order_of_stencil, with_shared_nests
 from polybuild.targets.cpu.unit_strides import with_unit_strides
+from polybuild.transform.bands import in_single_loops
 from polybuild.transform.full_unrolling import has_small_trip_counts, unroll_small_trip_counts
 from polybuild.values import dataclass
 
@@ -31,6 +35,7 @@ _T = TypeVar("_T")
 _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEEDED}
 
 ORIGINAL, _ISL, _PLUTO = "original order", "isl's order", "Pluto's order"
+_ROWS = "isl's order, along rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +95,28 @@ def _several(scop: Scop, dependences: Dependences, order: Order) -> tuple[Order,
             original = original_bands(scop, dependences)
             check_schedule(original, dependences, scop.domain)
             candidates.insert(0, Order(ORIGINAL, unroll_small_trip_counts(scop, original)))
-    for each in _pluto(scop, dependences, _CANDIDATES, TRIAL_OPERATIONS, TRIAL_EFFORT):
+    others = _pluto(scop, dependences, _CANDIDATES, TRIAL_OPERATIONS, TRIAL_EFFORT)
+    for each in itertools.chain(others, _along_rows(scop, dependences, order)):
         candidate = Order(each.name, unroll_small_trip_counts(scop, each.schedule))
         if not any(_is_same(candidate, other) for other in candidates):
             candidates.append(candidate)
     best = [each for each in candidates if not linearises_loops(each.schedule, trips)]
     return tuple(best or candidates[:1])
+
+
+def _along_rows(scop: Scop, dependences: Dependences, order: Order) -> Iterator[Order]:
+    """``order`` with the loops innermost that rows are written along, where they may be.
+
+    isl's, and that of programs, have those that carry something inside of all that do not.
+    """
+    single = map_bottom_up(order.schedule.get_root(), in_single_loops).get_schedule()
+    straight = with_unit_strides(scop, dependences, single)
+    if straight.plain_is_equal(single):
+        return
+    with contextlib.suppress(IllegalSchedule):
+        bands = original_bands(replace(scop, schedule=straight), dependences)
+        check_schedule(bands, dependences, scop.domain)
+        yield Order(_ROWS, bands)
 
 
 def _is_same(first: Order, second: Order) -> bool:

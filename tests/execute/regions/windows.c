@@ -93,3 +93,76 @@ for (int i = 0; i < n; i++) {
   for (int k = 0; k < 2; k++)
     b[i] = z[i] > 0 ? a[i] + b[i] * k : k;
 }
+
+//# least_of_a_window: parallel
+int w = n % 4;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    int m = 1000;
+    for (int u = -w; u <= w; u++)
+      for (int v = -w; v <= w; v++) {
+        int y = i + u, x = j + v;
+        if (y >= 0 && y < n && x >= 0 && x < n && K[y][x] < m) m = K[y][x];
+      }
+    a[i * n + j] = m;
+  }
+#pragma endscop
+
+//# least_of_a_window_nested: parallel
+int w = n % 4;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    double m = 1e30;
+    for (int u = -w; u <= w; u++)
+      for (int v = -w; v <= w; v++)
+        if (i + u >= 0 && i + u < n)
+          if (j + v >= 0 && j + v < n) {
+            double t = X[i + u][j + v];
+            if (t < m) m = t;
+          }
+    y[i * n + j] = m;
+  }
+#pragma endscop
+
+//# greatest_of_a_window_left_early: parallel
+int w = n % 4;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    unsigned char m = 0;
+    for (int u = i - w; u <= i + w; u++) {
+      if (u < 0 || u >= n) continue;
+      for (int v = j - w; v <= j + w; v++) {
+        if (v < 0 || v >= n) continue;
+        m = c[u * n + v] > m ? c[u * n + v] : m;
+      }
+    }
+    a[i * n + j] = m;
+  }
+#pragma endscop
+
+//# counted_in_a_window_where_data_say_so: parallel
+int w = n % 4;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    int found = 0;
+    for (int u = -w; u <= w; u++)
+      for (int v = -w; v <= w; v++)
+        if (K[i][j] > 1 && i + u >= 0 && i + u < n && j + v >= 0 && j + v < n && K[i + u][j + v] % 2 == 0)
+          found++;
+    a[i * n + j] = found;
+  }
+#pragma endscop
+
+//# tested_before_it_divides: parallel
+int w = n % 3;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    for (int u = -w; u <= w; u++)
+      if (b[i] != 0 && 12 / b[i] > u && j + u >= 0 && j + u < n)
+        y[i * n + j] += X[i][j + u];
+#pragma endscop

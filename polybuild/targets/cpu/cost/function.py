@@ -17,7 +17,7 @@ from polybuild.targets.cpu.cost.extents import Extents, about_count, extents_at
 from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
 from polybuild.targets.cpu.cost.operations import operations_of, operations_of_copy
 from polybuild.targets.cpu.cost.parameters import parameters_at
-from polybuild.targets.cpu.cost.subscripts import with_subscripts
+from polybuild.targets.cpu.cost.subscripts import with_chosen_elements, with_subscripts
 from polybuild.targets.cpu.cost.traffic import MemoryLevel, Traffic
 from polybuild.targets.cpu.strides import Reference, references_at
 from polybuild.values import dataclass
@@ -110,8 +110,8 @@ class Loops:
                 continue
             strides = references_at(scop, {leaf.name: leaf.stamps}, range(leaf.stamps.dim(isl.dim_type.out)))
             operations = operations_of(statement, fused)
-            if as_written:
-                operations = with_subscripts(operations, statement)
+            found_as = with_subscripts if as_written else with_chosen_elements
+            operations = found_as(operations, statement)
             bodies[id(leaf)] = Body(around, operations, tuple(strides))
             if leaf.name not in by_counters:
                 same = statement.domain.identity()

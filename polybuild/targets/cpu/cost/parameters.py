@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from polybuild.effort import FIXED_SIZE, NOMINAL_SIZE, SIZE_STEP, SMALL_SIZE
+from polybuild.effort import FIXED_SIZE, NOMINAL_SIZE, SIZE_STEP, SMALL_SIZE, WINDOW_RADIUS
 from polybuild.poly.relations import largest
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.extents import about_count
@@ -97,6 +97,7 @@ def usual_values(scop: Scop) -> dict[str, int]:
 def _large_values(scop: Scop) -> dict[str, int]:
     names = [scop.context.get_dim_name(_params, dim) for dim in range(scop.context.dim(_params))]
     lines = dict.fromkeys(lengths_of_lines(scop), NOMINAL_SIZE**2)
+    lines |= dict.fromkeys(radii_of_windows(scop), WINDOW_RADIUS)
     for values in (lines, {}, *({str(name): SMALL_SIZE} for name in names)):
         point = parameters_at(scop.context, values)
         if _runs_at(scop, point):
@@ -128,6 +129,32 @@ def _instances(scop: Scop, values: Mapping[str, int]) -> float:
     point = parameters_at(scop.context, values)
     domains = (each.domain.intersect_params(point) for each in scop.statements)
     return sum(about_count(each) for each in domains if not each.is_empty())
+
+
+def radii_of_windows(scop: Scop) -> frozenset[str]:
+    """The parameters that loops count up from the negative values of: ``for (d = -r; d <= r; d++)``."""
+    return frozenset(
+        str(piece.get_space().get_dim_name(_params, place))
+        for statement in scop.statements
+        for piece in statement.domain.get_basic_sets()
+        for each in piece.get_constraints()
+        if not each.is_equality()
+        for place in range(piece.dim(_params))
+        if _starts_below(each, place)
+    )
+
+
+def _starts_below(bound: isl.Constraint, parameter: int) -> bool:
+    """Whether ``bound`` is the lower one of a loop, the negative ``parameter`` and a number."""
+    terms = [
+        (kind, place)
+        for kind in (_params, isl.dim_type.set, isl.dim_type.div)
+        for place in range(bound.dim(kind))
+        if bound.involves_dims(kind, place, 1)
+    ]
+    if len(terms) != 2 or terms[0] != (_params, parameter) or terms[1][0] != isl.dim_type.set:
+        return False
+    return all(bound.get_coefficient_val(*each).is_one() for each in terms)
 
 
 def lengths_of_lines(scop: Scop) -> frozenset[str]:

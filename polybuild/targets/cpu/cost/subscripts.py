@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import key, walk
@@ -27,6 +28,34 @@ def with_subscripts(operations: Operations, statement: Statement) -> Operations:
         simple=operations.simple + len(found) - divisions,
         divisions=operations.divisions + divisions,
     )
+
+
+def with_chosen_elements(operations: Operations, statement: Statement) -> Operations:
+    """``operations`` with those that choose the elements of an instance of ``statement`` in generated code.
+
+    Each choice that the innermost counter decides is a comparison and a selection; others stand before it.
+    """
+    last = len(statement.iterators) - 1
+    relations = {
+        str(each.relation): each.relation
+        for each in statement.accesses
+        if last >= 0 and each.exact and each.relation.n_basic_map() > 1
+    }
+    choices = sum(_choices_along(each, last) for each in relations.values())
+    return replace(operations, simple=operations.simple + 2 * choices)
+
+
+def _choices_along(relation: isl.Map, counter: int) -> int:
+    """Among how many other subscripts ``relation`` chooses as a ``counter`` goes on."""
+    if not relation.is_single_valued():
+        return 0
+    element, choices, every = isl.PwMultiAff.from_map(relation), 0, relation.domain()
+    for position in range(element.dim(isl.dim_type.out)):
+        pieces = element.get_pw_aff(position).coalesce().get_pieces()
+        chosen = [where.gist(every) for where, _ in pieces]
+        along = sum(bool(each.involves_dims(isl.dim_type.set, counter, 1)) for each in chosen)
+        choices += max(0, along - 1)
+    return choices
 
 
 def has_scattered_elements(statement: Statement) -> bool:
