@@ -85,7 +85,7 @@ class LaneBodies:
     ``kinds`` are those of expressions, ``operands`` those of accesses. Integers that are ``converted`` are
     operands of floating-point operations; numbers among ``truths`` are conditions, and conditions
     among ``flags`` are numbers. What is ``guarded`` is computed where a lane at work asks for it.
-    Statements such as ``k++`` are the assignments ``steps``.
+    Statements such as ``k++``, and constants of a wider type, are what ``steps`` has for them.
     """
 
     kinds: Mapping[int, LaneKind]
@@ -94,7 +94,7 @@ class LaneBodies:
     truths: frozenset[int]
     flags: frozenset[int]
     guarded: frozenset[int]
-    steps: Mapping[int, c_ast.Assignment]
+    steps: Mapping[int, c_ast.Node]
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,10 @@ DIVERGING = {
         while (k++ < max && size(x) > f) x = x / 2 - v[i] * f;
         do { x = x * (real)0.75; if (++c > 9 + (x > f)) break; } while (size(x) > f && --j > 0);
         if (x > 0) while (c-- > 0) x += f; w[i] = x; at[i] = k * 100 + j + c; }""",
+    "limits of another type": """for (int i = 0; i < n; i++) { real x = size(u[i]), y = v[i]; int k = 0;
+        while (x > 1e-5 && -0.3 <= y && k < max) { x = x * (real)0.7; y -= (real)0.1;
+        k++; if (0.1 > x) k += 3; }
+        do { x += (real)0.1; k++; } while (x < 0.7 && y >= -0.9 && !(x <= -1e-3)); at[i] = k; }""",
     "narrow variables": """for (int i = 0; i < n; i++) { real x = u[i]; int k = 0;
         unsigned char c; short s = 3;
         while (x < 2 && k < max) { x = x * x + f; k++; }

@@ -269,6 +269,7 @@ class LaneBodyPrinter:
     def _text(self, node: c_ast.Node) -> str:
         """``node`` as scalar code."""
         assert self._printed is not None  # noqa: S101 - a statement is being printed
+        node = self._bodies.steps.get(id(node), node)
         return self._scope.instances.printer(self._printed, {}).visit(node)
 
     def _scalar(self, node: c_ast.Node) -> str:

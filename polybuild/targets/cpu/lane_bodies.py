@@ -11,6 +11,7 @@ has not left, and what the others compute meanwhile is not kept.
 from __future__ import annotations
 
 import dataclasses
+import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -22,6 +23,7 @@ from polybuild.c.literals import integer_value, number_type
 from polybuild.c.mathematics import MAGNITUDES, ROOTS
 from polybuild.c.syntax_tree import always_evaluates, names_in, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
+from polybuild.machine.model import DOUBLE
 from polybuild.targets.model import LaneBodies, LaneKind, LaneOperand
 
 _ARITHMETIC = {"+", "-", "*", "/"}
@@ -104,7 +106,7 @@ class LaneTyping:
         self._operands = dict(operands)
         self._kinds: dict[int, LaneKind] = {}
         self._noted = _Noted()
-        self._steps: dict[int, c_ast.Assignment] = {}
+        self._steps: dict[int, c_ast.Node] = {}
 
     @property
     def bodies(self) -> LaneBodies:
@@ -368,7 +370,10 @@ class LaneTyping:
             return None
         self._noted.flags.update(map(id, masks))
         compares = node.op in _COMPARISONS
-        if not self._may_be(kind, node.left, node.right, compared=compares):
+        operands = [node.left, node.right]
+        if compares and kind is LaneKind.REAL and self._diverge:
+            operands = [each for each in operands if not self._is_limit(each, node)]
+        if not self._may_be(kind, *operands):
             return None
         if compares:
             return LaneKind.MASK
@@ -387,15 +392,23 @@ class LaneTyping:
         )
         return LaneKind.REAL if floating else LaneKind.INTEGER
 
-    def _may_be(self, kind: LaneKind, *operands: c_ast.Node, compared: bool = False) -> bool:
-        """Whether numbers are exact as operands of ``kind``; integers that are converted are noted.
+    def _is_limit(self, node: c_ast.Node, comparison: c_ast.BinaryOp) -> bool:
+        """Whether ``node`` is a constant of a wider type, beside which one of the lanes' own can stand."""
+        if not self._uniform(node) or self._element.size >= DOUBLE:
+            return False
+        up = {">": False, "<=": False, "<": True, ">=": True}.get(comparison.op)
+        if up is not None and node is comparison.left:
+            up = not up
+        found = _single(node, up=up)
+        if found is not None:
+            self._steps[id(node)] = found
+        return found is not None
 
-        A constant that is ``compared`` may be one of a wider type.
-        """
+    def _may_be(self, kind: LaneKind, *operands: c_ast.Node) -> bool:
+        """Whether numbers are exact as operands of ``kind``; integers that are converted are noted."""
         for each in operands:
             if self._uniform(each):
-                exact = compared and kind is LaneKind.REAL and self._diverge and _is_single(each)
-                if not exact and not self._converts(each, kind):
+                if not self._converts(each, kind):
                     return False
             elif kind is LaneKind.REAL:
                 self._is_number(each)
@@ -496,15 +509,30 @@ def _divides(node: c_ast.BinaryOp) -> bool:
     return divides and bool(integer_value(node.right.value))
 
 
-def _is_single(node: c_ast.Node) -> bool:
-    """Whether ``node`` is a constant of type ``double`` that is a number of any floating type."""
-    if isinstance(node, c_ast.UnaryOp) and node.op == "-":
-        return _is_single(node.expr)
-    if not isinstance(node, c_ast.Constant) or node.type != "double":
-        return False
+def _single(node: c_ast.Node, *, up: bool | None) -> c_ast.Node | None:
+    """The constant of type ``float`` that stands for ``node``, one of type ``double``; None without one.
+
+    Numbers of type ``float`` are on the same side of both if it is the next one ``up``, or down, as
+    comparisons ask for it; where that is None both have to be equal.
+    """
+    negative = isinstance(node, c_ast.UnaryOp) and node.op == "-"
+    constant = node.expr if negative else node
+    if not isinstance(constant, c_ast.Constant) or constant.type != "double":
+        return None
     try:
-        value = float(node.value)
-        (single,) = struct.unpack("f", struct.pack("f", value))
+        value = -float(constant.value) if negative else float(constant.value)
+        (bits,) = struct.unpack("i", struct.pack("f", value))
     except (ValueError, OverflowError):
-        return False
-    return bool(single == value)
+        return None
+    single = _of_bits(bits)
+    if single != value:
+        if up is None or single == 0:
+            return None
+        if (single < value) == up:
+            single = _of_bits(bits + (1 if (single > 0) == up else -1))
+    return c_ast.Constant("float", f"{single:.9e}f", constant.coord) if math.isfinite(single) else None
+
+
+def _of_bits(bits: int) -> float:
+    (value,) = struct.unpack("f", struct.pack("i", bits))
+    return float(value)
