@@ -47,9 +47,12 @@ def file_scope(declarations: Iterable[Declared], model: DataModel, text: str) ->
     visible, threadprivate = _Declarations(Scope(model)), _threadprivate_names(text)
     for declared in declarations:
         _declare(visible, declared.node, StorageClass.GLOBAL, threadprivate, unknown=declared.unknown)
+    replaceable = "weak" in text  # by a definition elsewhere
     for name, symbol in visible.symbols.items():
         own = is_initialised(symbol.declaration) and "static" in symbol.declaration.storage
-        if own and not symbol.table and only_elements_read(text, name, dimensions(symbol.type)):
+        if symbol.table and replaceable and not own:
+            visible.symbols[name] = replace(symbol, table=False)
+        elif own and not symbol.table and only_elements_read(text, name, dimensions(symbol.type)):
             visible.symbols[name] = replace(symbol, table=True)
     return visible.names()
 

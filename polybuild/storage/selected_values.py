@@ -14,7 +14,10 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
+from polybuild.c.basic_types import DOUBLE
 from polybuild.c.syntax_tree import duplicate, has_side_effect, single_statement, walk
+from polybuild.c.synthetic import type_name
+from polybuild.c.types import FloatingType
 from polybuild.scop.duplicates import copied
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 
@@ -50,6 +53,9 @@ def _selecting(statement: Statement, array: Array) -> Statement | None:
     old = duplicate(update.lvalue)
     parts = dict(zip(map(id, walk(statement.body)), walk(new.body), strict=True))
     target, value, condition = (parts[id(each)] for each in (update.lvalue, update.rvalue, body.cond))
+    if isinstance(array.element, FloatingType) and array.element.size < DOUBLE.size:
+        # else what is kept would become a double and a number of its own type again
+        value = c_ast.Cast(type_name(array.element), value, body.coord)
     chosen = c_ast.Assignment("=", target, c_ast.TernaryOp(condition, value, old, body.coord), body.coord)
     reads = tuple(each for each in new.accesses if each.kind is AccessKind.READ)
     (write,) = (each for each in new.accesses if each.kind is not AccessKind.READ)

@@ -166,3 +166,17 @@ for (int i = 0; i < n; i++)
       if (b[i] != 0 && 12 / b[i] > u && j + u >= 0 && j + u < n)
         y[i * n + j] += X[i][j + u];
 #pragma endscop
+
+//# least_of_floats_by_doubles: parallel
+int w = n % 4;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    float m = 1e30f;
+    for (int u = -w; u <= w; u++)
+      for (int v = -w; v <= w; v++)
+        if (i + u >= 0 && i + u < n && j + v >= 0 && j + v < n && X[i + u][j + v] * 1.1 < m)
+          m = X[i + u][j + v] * 1.1;
+    y[i * n + j] = m;
+  }
+#pragma endscop
