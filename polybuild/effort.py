@@ -294,6 +294,8 @@ EXPANDED_ARRAYS = 8
 """Arrays that the program sees and that variables are tried for."""
 BORDER_WIDTH = 16
 """Iterations of a border at most; loops of no more than two times as many have no interior."""
+BORDER_PARTS = 5
+"""Parts of a statement that differ in what of a border they read from another grid: nine in a plane."""
 SPLIT_STATEMENTS = 32
 """Statements of a region whose nests are split at borders."""
 SPLIT_STATEMENTS_OVER_TIME = 18

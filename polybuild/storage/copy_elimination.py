@@ -31,7 +31,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import may_be_private
 from polybuild.diagnostics import Diagnostic, Severity
-from polybuild.effort import FOLDING_OPERATIONS, STENCIL_STEPS
+from polybuild.effort import BORDER_PARTS, FOLDING_OPERATIONS, STENCIL_STEPS
 from polybuild.poly.budget import found_within
 from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.duplicates import copied, order_of_copies, unused_names
@@ -47,6 +47,7 @@ from polybuild.storage.copied_grids import (
 )
 from polybuild.storage.expansion import copy_statement, in_own_nest
 from polybuild.storage.folding_proof import FoldedLoop, cases_of, names_before
+from polybuild.storage.main_borders import Parts, read_main_borders
 from polybuild.transform.residue_classes import split_into_phases
 from polybuild.values import dataclass
 
@@ -106,7 +107,7 @@ def _alternating(
     bounds = reduce(isl.Set.intersect, (each.bounds for each in pairs), scop.context)
     numbers = len(loop.statements) * loop.counters.period
     # a pair has at most four copies before and after the loop, whose first step and last one may be apart
-    count = 2 * numbers + len(loop.statements) + 4 * len(pairs)
+    count = (2 + BORDER_PARTS * len(pairs)) * numbers + len(loop.statements) + 4 * len(pairs)
     names = iter(unused_names(scop, count)[numbers:])
     first = _OwnStep((), (), loop)
     if any(_fixes_elements(each, loop) for each in pairs):
@@ -117,7 +118,10 @@ def _alternating(
             return None  # other copies come after all that steps make
         last = _with_last_step(scop, first.rest, pairs, names)
     rest = last.rest
-    split, parts = _in_phases(scop, rest, pairs)
+    in_phases = _with_borders(_in_phases(scop, rest, pairs), loop, pairs, dead, names)
+    if in_phases is None:
+        return None
+    split, parts = in_phases
     begin, end = [], []
     for each in pairs:
         own = replace(each, copy=rest.statements[rest.position(each.copy.name)])
@@ -133,6 +137,24 @@ def _alternating(
         end += after
     nests = _Nests(tuple(pairs), first, tuple(begin), split, tuple(parts), tuple(end), last)
     return _if_proved(scop, loop, nests, dead, bounds)
+
+
+def _with_borders(
+    split: tuple[Scop, Parts],
+    loop: TimeLoop,
+    pairs: Sequence[CopiedGrid],
+    dead: frozenset[str],
+    names: Iterator[str],
+) -> tuple[Scop, Parts] | None:
+    """The phases ``split``, in which grids without a border read that of the main one; or None."""
+    for each in pairs:
+        there = loop.certain_elements(each.scratch, *AccessKind)
+        if each.is_in_place and each.scratch.name not in dead and there is not None:
+            found = read_main_borders(*split, each, there, names)
+            if found is None:
+                return None
+            split = found
+    return split
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,6 +159,31 @@ for (int t = 0; t < steps; t++) {
 }
 EACH AT(p, i, j) = AT(v, i, j) - AT(p, i - 1, j);""",
 }
+# copies of the interior of a line
+LINES = {
+    "a line of radius two": """
+if (h > 0) for (int t = 0; t < steps; t++) {
+  for (int i = 2; i < w - 2; i++) p[i] = (v[i - 2] + v[i - 1] + v[i] + v[i + 1] + v[i + 2]) / 5;
+  for (int i = 2; i < w - 2; i++) v[i] = p[i];
+}""",
+    "a line from one side": """
+if (h > 0) for (int t = 0; t < steps; t++) {
+  for (int i = 1; i < w; i++) p[i] = v[i] - 0.5 * (v[i] - v[i - 1]);
+  for (int i = 1; i < w; i++) v[i] = p[i];
+}""",
+    "rows by themselves": """
+for (int t = 0; t < steps; t++) {
+  for (int i = 0; i < h; i++) for (int j = 1; j < w - 1; j++) AT(p, i, j) = AT(v, i, j - 1) + AT(v, i, j + 1);
+  for (int i = 0; i < h; i++) for (int j = 1; j < w - 1; j++) AT(v, i, j) = 0.5 * AT(p, i, j);
+  for (int i = 0; i < h; i++) for (int j = 1; j < w - 1; j++) AT(p, i, j) = AT(v, i, j) - 1;
+  for (int i = 0; i < h; i++) for (int j = 1; j < w - 1; j++) AT(v, i, j) = AT(p, i, j);
+}""",
+    "columns by themselves": """
+for (int t = 0; t < steps; t++) {
+  for (int i = 1; i < h - 1; i++) for (int j = 0; j < w; j++) AT(p, i, j) = AT(v, i - 1, j) + AT(v, i + 1, j);
+  for (int i = 1; i < h - 1; i++) for (int j = 0; j < w; j++) AT(v, i, j) = AT(p, i, j);
+}""",
+}
 # what looks like copies of the same kind, but is none of it
 OTHERS = {
     "a part": """
@@ -192,7 +217,8 @@ def outcome(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def unasked(tmp_path_factory):
-    return run_steps(tmp_path_factory.mktemp("grids-in-turn"), GRIDS, FORMS | WHOLE | OTHERS, (3, 10, 8))
+    bodies = FORMS | WHOLE | LINES | OTHERS
+    return run_steps(tmp_path_factory.mktemp("grids-in-turn"), GRIDS, bodies, (3, 10, 8))
 
 
 @pytest.mark.parametrize("form", FORMS | WHOLE)
@@ -208,11 +234,13 @@ def test_other_copies_stay_right(outcome, form):
     assert after == before
 
 
-IN_PLACE = ("everything", "first", "first, with what was there", *WHOLE)
+ALL_THERE = ("everything", "first", "first, with what was there", *WHOLE)
+ONE_BORDER = {"a line", "pointers that walk", "a line from one side", "columns by themselves"}
+IN_PLACE = {*ALL_THERE, *ONE_BORDER}
 
 
-@pytest.mark.parametrize("form", FORMS | WHOLE | OTHERS)
-def test_grids_take_turns_without_memory_where_all_is_copied(unasked, form):
+@pytest.mark.parametrize("form", FORMS | WHOLE | LINES | OTHERS)
+def test_grids_take_turns_in_their_own_memory(unasked, form):
     before, after, region = unasked[form]
     assert after == before
     assert any("'v' takes turns with 'p'" in each for each in region.remarks) == (form in IN_PLACE)
@@ -321,6 +349,6 @@ def test_grids_of_other_kinds_take_turns(others, grids):
     asked, found = others
     before, after, region = found[grids]
     assert after == before
-    # the borders of all others may be somebody else's, or not be there
-    in_place = grids in {"bytes", "floats", "a grid of the function"}
+    # the borders of all others may be somebody else's, or not be there, and have many parts
+    in_place = grids in {"two grids", "bytes", "floats", "a grid of the function"}
     assert any("takes turns with" in each for each in region.remarks) == (asked == "on" or in_place)

@@ -1,10 +1,5 @@
 #line 1 "polybuild_helpers.h"
 #define POLYBUILD_LINE(...) __VA_ARGS__
-#if defined __clang__ ? __clang_major__ >= 11 : __GNUC__ >= 9
-#define POLYBUILD_CHANCE(chance, condition) __builtin_expect_with_probability(!!(condition), 1, chance)
-#else
-#define POLYBUILD_CHANCE(chance, condition) (condition)
-#endif
 #ifndef POLYBUILD_HELPER
 #ifdef __has_attribute
 #if __has_attribute(no_profile_instrument_function)
@@ -139,32 +134,74 @@ int main(void)
     a[i] = i * i % 17;
 { /* polybuild: lines 12 to 19, the new order */
 #line 12
-  if (POLYBUILD_CHANCE(1.0 / 64, polybuild_team() > 1 /* line 12: one thread gains nothing */)) {
-    /* tiles of 8 x 8 iterations; threads from 25000 instances on */
+  if (1) {
+    /* tiles of 8 x 8 iterations; threads from 16000 instances on */
 #line 13
-    for (long long c0 = -1; c0 <= 14; c0++) {
-#line 13
-      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(8.0 * 39998.0, 12500)))
-#line 13
-      for (long long c1 = (c0 + 1) / 2; c1 <= (c0 + 2) / 2 + 2499; c1++) {
-#line 13
-        const long long last_t = polybuild_min(polybuild_min(59, 4 * c0 + 7), 8 * c0 - 8 * c1 + 20006);
-#line 13
-        for (long long t = polybuild_max(polybuild_max(0, 4 * c0), 8 * c1 - 19999); t <= last_t; t++) {
-          const long long first_i = polybuild_max(polybuild_max(1, 16 * c1 - 16 * c0 + 2 * t - 15), 16 * c1 - 2 * t);
+    for (long long c0 = 0; c0 <= 4; c0++) {
+      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(8.0 * 39998.0 + 8.0 * 39996.0, 8000)))
 #line 14
-          const long long last_i = polybuild_min(polybuild_min(39998, 16 * c1 - 16 * c0 + 2 * t), 16 * c1 - 2 * t + 15);
+      for (long long c1 = 0; c1 <= 2500; c1++) {
+#line 13
+        const long long last_t = polybuild_min(polybuild_min(29, 8 * c0 + 3), 8 * c0 + 8 * c1 + 2);
+#line 13
+        for (long long t = polybuild_max(polybuild_max(0, 8 * c0 - 4), 8 * c0 - 8 * c1 - 3); t <= last_t; t++) {
+          const long long first_i = polybuild_max(polybuild_max(1, 16 * c0 + 16 * c1 - 2 * t - 9), 16 * c1 - 16 * c0 + 2 * t - 8);
+#line 14
+          const long long last_i = polybuild_min(polybuild_min(39998, 16 * c0 + 16 * c1 - 2 * t + 6), 16 * c1 - 16 * c0 + 2 * t + 7);
 #line 14
           POLYBUILD_SIMD for (long long i = first_i; i <= last_i; i++)
             b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
-          const long long first_i1 = polybuild_max(polybuild_max(1, 16 * c1 - 16 * c0 + 2 * t - 14), 16 * c1 - 2 * t - 1);
-#line 16
-          const long long last_i1 = polybuild_min(polybuild_min(39998, 16 * c1 - 16 * c0 + 2 * t + 1), 16 * c1 - 2 * t + 14);
-#line 16
+#line 15
+          if (c1 == 0)
+#line 15
+            a[1] = (a[0] + b[1] + b[2]) / 3;
+#line 14
+          const long long first_i1 = polybuild_max(polybuild_max(2, 16 * c0 + 16 * c1 - 2 * t - 10), 16 * c1 - 16 * c0 + 2 * t - 7);
+#line 14
+          const long long last_i1 = polybuild_min(polybuild_min(39997, 16 * c0 + 16 * c1 - 2 * t + 5), 16 * c1 - 16 * c0 + 2 * t + 8);
+#line 14
           POLYBUILD_SIMD for (long long i = first_i1; i <= last_i1; i++)
-            a[i] = b[i];
+            a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3;
+#line 15
+          if (c1 == 2500 && 8 * c0 + 2 >= t)
+#line 15
+            a[39998] = (b[39997] + b[39998] + a[39999]) / 3;
 #line 13
-        } } }
+        } }
+      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(8.0 * 39998.0 + 8.0 * 39996.0, 8000)))
+#line 14
+      for (long long c1 = 0; c1 <= 2499; c1++)
+#line 13
+        for (long long t = 8 * c0; t <= polybuild_min(29, 8 * c0 + 7); t++) {
+          const long long first_i = polybuild_max(polybuild_max(1, 16 * c1 - 16 * c0 + 2 * t - 8), 16 * c0 + 16 * c1 - 2 * t + 7);
+#line 14
+          const long long last_i = polybuild_min(16 * c1 - 16 * c0 + 2 * t + 7, 16 * c0 + 16 * c1 - 2 * t + 22);
+#line 14
+          POLYBUILD_SIMD for (long long i = first_i; i <= last_i; i++)
+            b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
+#line 15
+          if (c1 == 0 && t >= 8 * c0 + 3 && 8 * c0 + 4 >= t)
+#line 15
+            a[1] = (a[0] + b[1] + b[2]) / 3;
+#line 14
+          const long long first_i1 = polybuild_max(polybuild_max(2, 16 * c1 - 16 * c0 + 2 * t - 7), 16 * c0 + 16 * c1 - 2 * t + 6);
+#line 14
+          const long long last_i1 = polybuild_min(polybuild_min(39997, 16 * c1 - 16 * c0 + 2 * t + 8), 16 * c0 + 16 * c1 - 2 * t + 21);
+#line 14
+          POLYBUILD_SIMD for (long long i = first_i1; i <= last_i1; i++)
+            a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3;
+#line 15
+          if (c1 == 2499 && t == 8 * c0 + 3)
+#line 15
+            a[39998] = (b[39997] + b[39998] + a[39999]) / 3;
+#line 13
+        } }
+#line 17
+    POLYBUILD_OMP(parallel for simd num_threads(polybuild_team_for(39998.0, 8000)))
+#line 17
+    for (long long S9_0 = 1; S9_0 <= 39998; S9_0++)
+#line 15
+      b[S9_0] = a[S9_0];
 #line 12
   } else { /* the original loops */
 #line 13 "jacobi.c"

@@ -155,11 +155,14 @@ def _shape(stencil: Stencil) -> str:
     """Diamonds; where halves of a line are folded, hexagons: in time their rows do not depend on its length.
 
     Whether that is odd or even, isl would have to know for each side of a large diamond. So it would for
-    statements at the end of a line, and of the number of steps, where some run in every second one.
+    statements at the end of a line, for the number of steps, where some run in every second one, and for
+    the places where sides begin, where not all of them do: values go two elements or more in a step.
     """
     if len(stencil.space) != 1:
         return "diamond"
-    odd = stencil.folded or _has_borders(stencil) or _last_step_is_partial(stencil)
+    (cone,) = stencil.cones
+    far = max(cone.fall or 0, cone.rise or 0) > stencil.scale
+    odd = stencil.folded or far or _has_borders(stencil) or _last_step_is_partial(stencil)
     return "hybrid" if odd else "diamond"
 
 
@@ -170,7 +173,7 @@ def _has_borders(stencil: Stencil) -> bool:
 
 
 def _last_step_is_partial(stencil: Stencil) -> bool:
-    """Whether the last iteration of the loop over time lacks statements for some remainder of parameters."""
+    """Whether the number of steps is a quotient of parameters: pairs, the last perhaps without its second."""
     counters = stencil.counters[0].get_pw_aff_list()
     steps = [isl.Map.from_pw_aff(counters.get_at(each)).range() for each in range(counters.n_pw_aff())]
     limits = [
@@ -178,9 +181,7 @@ def _last_step_is_partial(stencil: Stencil) -> bool:
         [each.dim_min(0) for each in steps if each.dim_has_lower_bound(isl.dim_type.set, 0)],
     ]
     return any(
-        any(aff.dim(isl.dim_type.div) for each in found for _, aff in each.get_pieces())
-        and not all(found[0].ne_set(each).is_empty() for each in found)
-        for found in limits
+        aff.dim(isl.dim_type.div) for found in limits for each in found for _, aff in each.get_pieces()
     )
 
 

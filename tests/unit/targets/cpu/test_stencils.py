@@ -93,6 +93,25 @@ def test_higher_tiles_of_a_line_for_a_larger_cache(model):
     assert sizes(found, l1_size=2**12)[0] < sizes(found, l1_size=2**15)[0]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        """for (int t = 0; t < steps; t++) {
+          for (int i = 2; i < n - 2; i++) B[i] = A[i - 2] + A[i] + A[i + 2];
+          for (int i = 2; i < n - 2; i++) A[i] = B[i];
+        }""",
+        """for (int t = 0; t < steps; t += 2) {
+          for (int i = 1; i < n - 1; i++) B[i] = A[i - 1] + A[i] + A[i + 1];
+          for (int i = 1; i < n - 1; i++) A[i] = B[i - 1] + B[i] + B[i + 1];
+        }""",
+    ],
+)
+def test_lines_whose_diamonds_isl_would_take_long_for_get_hexagons(body, model):
+    found = model(body, "int steps, int n, double A[restrict n], double B[restrict n]")
+    mapping = map_to_cpu(found.scop, found.dependences, found.scop.schedule, context_of())
+    assert any("hybrid tiles" in each for each in mapping.remarks)
+
+
 def test_given_sizes_are_taken_and_the_last_repeated(model):
     found = model(HEAT, PLANE)
     assert sizes(found, tile_sizes=(6, 30)) == ((6, 30, 30),)
