@@ -31,7 +31,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import may_be_private
 from polybuild.diagnostics import Diagnostic, Severity
-from polybuild.effort import BORDER_PARTS, FOLDING_OPERATIONS, STENCIL_STEPS
+from polybuild.effort import BORDER_PARTS, FOLDING_OPERATIONS, SPLIT_STATEMENTS_OVER_TIME, STENCIL_STEPS
 from polybuild.poly.budget import found_within
 from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.duplicates import copied, order_of_copies, unused_names
@@ -48,6 +48,7 @@ from polybuild.storage.copied_grids import (
 from polybuild.storage.expansion import copy_statement, in_own_nest
 from polybuild.storage.folding_proof import FoldedLoop, cases_of, names_before
 from polybuild.storage.main_borders import Parts, read_main_borders
+from polybuild.transform.borders import is_choice
 from polybuild.transform.residue_classes import split_into_phases
 from polybuild.values import dataclass
 
@@ -69,9 +70,19 @@ def fold_copies(
             choices.append(tuple(copied_grids(scop, loop, taken)))
         for pairs in filter(None, choices):
             folded = found_within(FOLDING_OPERATIONS, partial(_folded, scop, loop, live_out, pairs))
-            if folded is not None:
+            if folded is not None and (allocates or not _keeps_borders(scop, folded)):
                 return folded
     return scop
+
+
+def _keeps_borders(scop: Scop, folded: Scop) -> bool:
+    """Whether elements that ``scop`` chooses stay so once it is ``folded``, which is too large to be split.
+
+    Steps with copies, which are half as many, have vectors then.
+    """
+    chooses = any(is_choice(access) for each in scop.statements for access in each.accesses)
+    parts = 3  # the interior of a row and its two ends
+    return chooses and parts * len(folded.statements) > SPLIT_STATEMENTS_OVER_TIME
 
 
 def _folded(
