@@ -514,10 +514,19 @@ def separate_sequential_parts(work: Transformation) -> None:
         return
     mapped = replace(mapped, mapping=replace(mapped.mapping, rejected=before.candidates))
     compared = _compared(work, mapped)
-    if compared.costs is None:
+    if compared.costs is None or not _is_checkable(work, mapped):
         return
     if (compared.gains_alone and not gains) or compared.costs.beats_on_threads(before):
         work.mapped, work.comparison = mapped, compared
+
+
+def _is_checkable(work: Transformation, mapped: Mapped) -> bool:
+    """Whether it can be found out when the program runs that nothing overlaps that ``mapped`` keeps apart."""
+    try:
+        work.overlaps(_names_of(mapped.mapping.buffers))
+    except Unsupported:
+        return False
+    return True
 
 
 def share_original_order(work: Transformation) -> None:

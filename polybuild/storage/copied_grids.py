@@ -186,7 +186,8 @@ def grids_in_turn(loop: TimeLoop) -> Iterator[CopiedGrid]:
         found = _copied_grid(statement, loop)
         if found is not None and used.isdisjoint({found.main.name, found.scratch.name}):
             subscripts = found.to_main.set_tuple_name(_out, found.scratch.name)
-            if subscripts.is_equal(isl.Map.identity(subscripts.get_space())):
+            alike = subscripts.dim(_in) == subscripts.dim(_out)
+            if alike and subscripts.is_equal(isl.Map.identity(subscripts.get_space())):
                 used |= {found.main.name, found.scratch.name}
                 yield replace(found, other=found.scratch)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from compiling import SANITIZED, output, write
+from compiling import write
+from lane_programs import check_results, run, transformed
 
 from polybuild.codegen.c.expressions import Operand
 from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
-from polybuild.driver.file import compile_source
-from polybuild.options import Options
 
 PROGRAM = """\
 #include <errno.h>
@@ -185,39 +184,20 @@ RETURNS = {
 }
 
 
-def transformed(directory: Path, body: str, kind: str, *flags: str, before: str = "") -> tuple[Path, str]:
-    source = directory / "one.c"
-    words = {"root": "sqrtf", "size": "fabsf"} if kind == "float" else {"root": "sqrt", "size": "fabs"}
-    source.write_text(PROGRAM.format(type=kind, body=body, before=before, **words))
-    result = compile_source(str(source), Options(min_work=0), ["gcc"], ["-O3", *flags])
-    assert [each.message for each in result.regions if each.status != "transformed"] == []
-    return source, result.text
-
-
-def run(compiler: str, source: Path, *flags: str) -> str:
-    return output(source, "-Wno-misleading-indentation", "-O2", *flags, compiler=compiler)
-
-
 @pytest.mark.parametrize("kind", ["double", "float"])
 @pytest.mark.parametrize("name", [*DIVERGING])
 def test_results(tmp_path, name, kind):
-    source, text = transformed(tmp_path, DIVERGING[name], kind, "-mavx2")
+    source, text = transformed(tmp_path, PROGRAM, kind, "-mavx2", body=DIVERGING[name], before="")
     assert "polybuild_any_" in text
-    expected = run("gcc", source, "-mavx2")
-    new = write(tmp_path / "new.c", text)
-    assert run("gcc", new, "-mavx2", "-fopenmp") == expected
-    assert run("gcc", new, "-mavx2", *SANITIZED) == expected
+    check_results(source, text)
 
 
 @pytest.mark.parametrize("name", [*RETURNS])
 def test_functions(tmp_path, name):
     body = "for (int i = 0; i < n; i++) at[i] = steps(u[i], v[i], max);"
-    source, text = transformed(tmp_path, body, "double", "-mavx2", before=RETURNS[name])
+    source, text = transformed(tmp_path, PROGRAM, "double", "-mavx2", body=body, before=RETURNS[name])
     assert "polybuild_any_" in text
-    new = write(tmp_path / "new.c", text)
-    expected = run("gcc", source, "-mavx2")
-    assert run("gcc", new, "-mavx2", "-fopenmp") == expected
-    assert run("gcc", new, "-mavx2", *SANITIZED) == expected
+    check_results(source, text)
 
 
 @pytest.mark.clang
@@ -226,7 +206,7 @@ def test_functions(tmp_path, name):
 def test_other_vectors(tmp_path, name, flag):
     if flag == "-mavx512dq" and not WIDE:
         pytest.skip("the machine has no vectors of 512 bits")
-    source, text = transformed(tmp_path, DIVERGING[name], "float", flag)
+    source, text = transformed(tmp_path, PROGRAM, "float", flag, body=DIVERGING[name], before="")
     assert "polybuild_any_" in text
     expected = run("gcc", source, flag)
     new = write(tmp_path / "new.c", text)
@@ -239,6 +219,8 @@ WIDE = "avx512dq" in Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").
 
 def test_lanes_that_left_and_are_changed_are_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(LaneBodyPrinter, "_select", lambda *arguments: Operand(arguments[3], 0))
-    source, text = transformed(tmp_path, DIVERGING["escape time and place"], "double", "-mavx2")
+    source, text = transformed(
+        tmp_path, PROGRAM, "double", "-mavx2", body=DIVERGING["escape time and place"], before=""
+    )
     new = write(tmp_path / "new.c", text)
     assert run("gcc", new, "-mavx2") != run("gcc", source, "-mavx2")

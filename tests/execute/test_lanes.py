@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from compiling import SANITIZED, output, write
+from compiling import write
+from lane_programs import check_results, run, transformed
 
 from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
-from polybuild.driver.file import compile_source
-from polybuild.options import Options
 
 PROGRAM = """\
 #include <errno.h>
@@ -143,42 +142,26 @@ IN_LANES = {
 }
 
 
-def transformed(directory: Path, body: str, kind: str, *flags: str) -> tuple[Path, str]:
-    source = directory / "one.c"
-    words = {"root": "sqrtf", "size": "fabsf"} if kind == "float" else {"root": "sqrt", "size": "fabs"}
-    source.write_text(PROGRAM.format(type=kind, body=body, **words))
-    result = compile_source(str(source), Options(min_work=0), ["gcc"], ["-O3", *flags])
-    assert [each.message for each in result.regions if each.status != "transformed"] == []
-    return source, result.text
-
-
-def run(compiler: str, source: Path, *flags: str) -> str:
-    return output(source, "-Wno-misleading-indentation", "-O2", *flags, compiler=compiler)
-
-
 @pytest.mark.parametrize("kind", ["double", "float"])
 @pytest.mark.parametrize("name", [*IN_LANES])
 def test_results(tmp_path, name, kind):
-    source, text = transformed(tmp_path, IN_LANES[name], kind, "-mavx2")
+    source, text = transformed(tmp_path, PROGRAM, kind, "-mavx2", body=IN_LANES[name])
     assert "_lanes_0" in text or "polybuild_sqrt" in text
-    expected = run("gcc", source, "-mavx2")
-    new = write(tmp_path / "new.c", text)
-    assert run("gcc", new, "-mavx2", "-fopenmp") == expected
-    assert run("gcc", new, "-mavx2", *SANITIZED) == expected
+    check_results(source, text)
 
 
 def test_variables_that_wrap(tmp_path):
     """The integers of lanes are wider than a ``short``."""
     body = """for (int i = 0; i < n; i++) { real s = 0; short w = (short)(7000 + at[i]);
       for (int j = 0; j < n; j++) { w = w + 9000; if (w < at[i]) s += v[j]; } u[i] = s; }"""
-    source, text = transformed(tmp_path, body, "float", "-mavx2")
+    source, text = transformed(tmp_path, PROGRAM, "float", "-mavx2", body=body)
     assert run("gcc", write(tmp_path / "new.c", text), "-mavx2", "-fopenmp") == run("gcc", source, "-mavx2")
 
 
 @pytest.mark.parametrize("name", ["nearest, and how far", "second nearest", "negative"])
 @pytest.mark.parametrize("kind", ["double", "float"])
 def test_vectors_of_any_machine(tmp_path, name, kind):
-    source, text = transformed(tmp_path, IN_LANES[name], kind)
+    source, text = transformed(tmp_path, PROGRAM, kind, body=IN_LANES[name])
     new = write(tmp_path / "new.c", text)
     assert run("gcc", new, "-fopenmp") == run("gcc", source)
 
@@ -190,7 +173,7 @@ WIDE = "avx512f" in Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").e
 @pytest.mark.parametrize("name", ["nearest, and how far", "second nearest", "negative"])
 @pytest.mark.parametrize("kind", ["double", "float"])
 def test_wide_vectors(tmp_path, name, kind):
-    source, text = transformed(tmp_path, IN_LANES[name], kind, "-mavx512f")
+    source, text = transformed(tmp_path, PROGRAM, kind, "-mavx512f", body=IN_LANES[name])
     new = write(tmp_path / "new.c", text)
     assert run("gcc", new, "-mavx512f", "-fopenmp") == run("gcc", source)
 
@@ -206,7 +189,7 @@ def test_a_lane_that_sees_the_variable_of_another_is_seen(tmp_path, monkeypatch)
         return replace(found, text=f"{stem}_{(int(copy) + 1) % self._lanes.copies}")
 
     monkeypatch.setattr(LaneBodyPrinter, "_read", of_next_vector)
-    source, text = transformed(tmp_path, IN_LANES["nearest, and how far"], "double", "-mavx2")
+    source, text = transformed(tmp_path, PROGRAM, "double", "-mavx2", body=IN_LANES["nearest, and how far"])
     assert "_lanes_1" in text
     new = write(tmp_path / "new.c", text)
     assert run("gcc", new, "-mavx2", "-fopenmp") != run("gcc", source, "-mavx2")

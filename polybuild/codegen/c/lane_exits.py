@@ -23,7 +23,7 @@ from polybuild.c.basic_types import INT, DataModel
 from polybuild.c.literals import literal
 from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.lane_singles import lines_of_single
-from polybuild.targets.cpu.lane_bodies import LOOPS, conjuncts, counts_before, parts_of, step_in
+from polybuild.targets.cpu.lane_bodies import LOOPS, counts_before, parts_of, separate_tests, step_in
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance
@@ -120,7 +120,7 @@ class LaneExitPrinter:
     def _tested(self, condition: c_ast.Node | None, alive: list[str]) -> Iterator[str]:
         """Take the lanes out of ``alive`` in which ``condition`` does not hold."""
         one = isinstance(condition, c_ast.Constant) and literal(condition, DataModel()) == (1, INT)
-        for test in [] if condition is None or one else conjuncts(condition):
+        for test in [] if condition is None or one else separate_tests(condition):
             for name, state in zip(alive, self._bodies.vectors(), strict=True):
                 for line in self._test(test, name, state):
                     yield f"{_INDENT}{line}"

@@ -42,13 +42,13 @@ def parts_of(node: c_ast.Node) -> Sequence[c_ast.Node]:
     return tuple(node.decls if isinstance(node, c_ast.DeclList) else node.exprs)
 
 
-def conjuncts(node: c_ast.Node) -> list[c_ast.Node]:
+def separate_tests(node: c_ast.Node) -> list[c_ast.Node]:
     """The conditions that have to hold for ``node`` to do so, in the order in which they are asked for.
 
     It is one alone unless one of them counts.
     """
     if isinstance(node, c_ast.BinaryOp) and node.op == "&&" and step_in(node) is not None:
-        return [*conjuncts(node.left), *conjuncts(node.right)]
+        return [*separate_tests(node.left), *separate_tests(node.right)]
     return [node]
 
 
@@ -166,7 +166,7 @@ class LaneTyping:
         around = dict(self._own)
         counted = isinstance(node, c_ast.For)
         possible = not counted or node.init is None or self.statement(node.init, chosen=chosen)
-        tests = () if node.cond is None else conjuncts(node.cond)
+        tests = () if node.cond is None else separate_tests(node.cond)
         possible = possible and all(self._test(each, chosen=True) for each in tests)
         self._loops += 1
         possible = possible and self.statement(node.stmt, chosen=True)

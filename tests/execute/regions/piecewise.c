@@ -240,7 +240,7 @@ for (int i = 0; i < n / 4 - 3; i++)
   for (int j = 0; j < 4; j++)
     y[i * 4 + j] = x[i * 4 + ((j + 1) & 3)] + x[i * 4 + ((j - 1) & 3)] * 2 + x[i * 4 + (j + 3) % 4] * 3;
 
-//# ring_of_masks: serial
+//# ring_of_masks: parallel
 static double ring[64], next[64];
 for (int i = 0; i < 64; i++) ring[i] = x[i % n];
 #pragma scop
