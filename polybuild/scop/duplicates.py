@@ -26,6 +26,16 @@ def unused_names(scop: Scop, count: int) -> list[str]:
     return [f"S{first + number}" for number in range(count)]
 
 
+def names_in_use(scop: Scop) -> set[str]:
+    """The names of the arrays and variables of ``scop``, and all that its statements mention or declare."""
+    return {each.name for each in scop.arrays} | {
+        part.name
+        for each in scop.statements
+        for part in walk(each.body)
+        if isinstance(part, c_ast.ID | c_ast.Decl)
+    }
+
+
 def copied(statement: Statement, name: str, domain: isl.Set) -> Statement:
     """The instances ``domain`` of ``statement`` as another one, which shares no part of its body."""
     body = duplicate(statement.body)

@@ -28,7 +28,14 @@ from polybuild.c.basic_types import DOUBLE
 from polybuild.c.syntax_tree import duplicate, location, walk
 from polybuild.c.types import FloatingType, Type
 from polybuild.poly.relations import depends_on
-from polybuild.scop.duplicates import copied, in_sequence, order_of_copies, unused_names, variable_for
+from polybuild.scop.duplicates import (
+    copied,
+    in_sequence,
+    names_in_use,
+    order_of_copies,
+    unused_names,
+    variable_for,
+)
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.values import dataclass
 
@@ -52,12 +59,7 @@ def separate_sums(scop: Scop, depth: int) -> SeparateSums | None:
     if not found:
         return None
     names = iter(unused_names(scop, sum(1 + len(additions) for _, additions in found)))
-    taken = {each.name for each in scop.arrays} | {
-        part.name
-        for each in scop.statements
-        for part in walk(each.body)
-        if isinstance(part, c_ast.ID | c_ast.Decl)
-    }
+    taken = names_in_use(scop)
     parts: dict[str, list[Statement]] = {}
     terms: list[Array] = []
     sums: set[str] = set()

@@ -24,11 +24,11 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences, may_be_private
-from polybuild.c.syntax_tree import walk
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.relations import equal_outer, maps_of
 from polybuild.scop.duplicates import (
     in_sequence,
+    names_in_use,
     order_of_copies,
     unused_names,
     variable_for,
@@ -82,14 +82,8 @@ def _passed(scop: Scop, array: Array, in_order: Collection[str], depth: int) -> 
     first = readers[0]
     if len(first.iterators) <= depth or any(each.dynamic for each in users):
         return None
-    taken = {each.name for each in scop.arrays} | {
-        part.name
-        for each in scop.statements
-        for part in walk(each.body)
-        if isinstance(part, c_ast.ID | c_ast.Decl)
-    }
-    own = variable_for(array, "passed", taken)
-    passing = _passing(first, next(iter(unused_names(scop, 1))), array, own, depth)
+    own = variable_for(array, "passed", names_in_use(scop))
+    passing = _passing(first, unused_names(scop, 1)[0], array, own, depth)
     names = {each.name for each in readers}
     statements: list[Statement] = []
     for each in scop.statements:
