@@ -180,7 +180,8 @@ def _row(subscript: isl.PwAff, members: range) -> tuple[int | None, ...]:
     if not pieces:
         return (0,) * len(members)
     steps = [_steps(affine, members) for _, affine in pieces]
-    if len(pieces) == 1:
+    first = pieces[0][1]
+    if all(first.plain_is_equal(affine) for _, affine in pieces):  # another subscript is what has pieces
         return steps[0]
     conditions = [piece.gist(subscript.domain()) for piece, _ in pieces]
     return tuple(

@@ -8,7 +8,7 @@ a cache is there in the next one if the footprint of an iteration fits: then the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from polybuild.scop.model import AccessKind
@@ -139,7 +139,8 @@ class Traffic:
                     written.add(name)
         rows: dict[tuple[str, _Matrix], float] = {}
         for (name, matrix), size in bytes_of.items():  # parts of the same rows share units, or one is small
-            rows[name, matrix[:-1]] = max(rows.get((name, matrix[:-1]), 0.0), size)
+            key = name, _neighbour(matrix, [each for other, each in bytes_of if other == name])[:-1]
+            rows[key] = max(rows.get(key, 0.0), size)
         arrays: dict[str, float] = {}
         for (name, _), size in rows.items():
             arrays[name] = arrays.get(name, 0.0) + size
@@ -173,6 +174,22 @@ class Traffic:
                     found[name] = max(found.get(name, 0.0), size)
             self.wholes[unit] = found
         return self.wholes[unit]
+
+
+def _neighbour(matrix: _Matrix, others: Sequence[_Matrix]) -> _Matrix:
+    """Which of ``others`` tells how a reference moves that ``matrix`` knows in part; itself if none does.
+
+    What is around a corner in one iteration, as ``u[(i + 1) % n]``, is beside ``u[i]`` in all the rest. What
+    data choose, of which nothing is known, is anywhere.
+    """
+    steps = [step for row in matrix for step in row]
+    if None not in steps or not any(step is not None for step in steps):
+        return matrix
+    for other in others:
+        known = [step for row in other for step in row]
+        if known != steps and all(step in {None, there} for step, there in zip(steps, known, strict=True)):
+            return other
+    return matrix
 
 
 def instances_inside(extents: Extents, depth: int) -> float:

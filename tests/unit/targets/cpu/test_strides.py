@@ -64,6 +64,12 @@ def test_what_chooses_between_pieces_has_no_stride_and_others_have():
     assert strides._row(subscript, range(3)) == (None, None, 1)
 
 
+def test_choices_of_one_subscript_are_none_of_the_others(band):
+    found, node = band(f"{NEST} W[0][i] = A[i == 0 ? n - 1 : i - 1][j];", PARAMETERS, "i", "j")
+    (read,) = (each for each in references(found.scop, node) if each.access.array.name == "A")
+    assert read.matrix == ((None, 0), (0, 1))
+
+
 def test_loops_around_do_not_count(band):
     found, node = band(f"{NEST} A[i][j] = 0;", PARAMETERS, "i")
     inner = node.child(0).insert_partial_schedule(isl.MultiUnionPwAff("[{ S0[i, j] -> [(j)] }]"))

@@ -83,6 +83,18 @@ def test_loops_over_blocks_run_once_for_each_block(original):
     assert original(BLOCKED, n=1600).caches == pytest.approx(original(plain, n=1600).caches, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    "neighbour",
+    ["(i + n - 1) % n", "i == 0 ? n - 1 : i - 1", "i > 0 ? i - 1 : 0", "i < n - 1 ? i + 1 : n - 1"],
+    ids=["a remainder", "around the corner", "the first one", "the last one"],
+)
+def test_neighbours_at_borders_are_elements_that_others_touch(original, neighbour):
+    n = 4000
+    loops = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    found = original(f"{loops} c[i][j] = a[i][j] + a[{neighbour}][j];", n=n).traffic
+    assert found == pytest.approx(3 * 8 * n * n, rel=0.01)
+
+
 def test_a_sum_in_order_waits_for_each_term(original):
     assert original(SUM, n=1000).waiting == pytest.approx(1000 * context_of().machine.arithmetic.latency)
     assert original(SCALED, n=1000).waiting == 0
