@@ -26,8 +26,8 @@ from polybuild.values import dataclass
 class RegionNames:
     """The names of a region's generated code, all different from those that the user's code means.
 
-    ``used`` are the names in the user's code, ``visible`` all that may mean something there, ``counters``
-    those that mean nothing but loop counters, and would hide nothing.
+    ``used`` are the names in the user's code and in the statements it became, ``visible`` all that may mean
+    something there, ``counters`` those that mean nothing but loop counters, and would hide nothing.
     ``parameters`` has the variable of each parameter, ``accumulators`` that of each accumulator's mark,
     ``extrema`` the two of each inspector.
     """
@@ -65,7 +65,8 @@ def name_region(
     inspectors: Sequence[Inspector],
 ) -> RegionNames:
     """Name the parameters of a region, and what its new order and its checks need."""
-    used = frozenset(identifiers(region.statements))
+    bodies = (statement.body for statement in scop.statements)
+    used = frozenset(identifiers([*region.statements, *bodies]))
     visible = region.visible.may_mean_something()
     parameters = _parameter_names(scop, used | visible)
     taken = used.union(visible, parameters.values())
