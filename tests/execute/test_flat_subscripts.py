@@ -107,6 +107,13 @@ CASES: dict[str, tuple[str, list[tuple[tuple[int, ...], bool]]]] = {
         "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) A[i*m+j] = A[i*m+j-1] + A[(i-1)*m+j];",
         [((9, 8), NEW)],
     ),
+    "windows_over_ends_of_rows": (
+        (
+            "for (int i = p; i < n - p; i++) for (int j = 0; j < m; j++) for (int k = -p; k <= p; k++)"
+            " A[i*m+j] += B[(i+k)*m+j+k] * 2 - B[i*m+j+k];"
+        ),
+        [((19, 13, 2), NEW), ((23, 14, 5), NEW), ((20, 5, 4), NEW)],
+    ),
     "stride": (
         "for (int i = 0; i < n; i++) A[i*m] += B[i*p] * 2;",
         [((30, 1, 1), NEW), ((30, 4, 7), NEW), ((30, 0, 1), OLD), ((30, -2, 1), OLD)],

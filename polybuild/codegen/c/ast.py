@@ -20,6 +20,7 @@ from polybuild.codegen.c.nodes import called_by
 from polybuild.codegen.c.vector_blocks import PackedElement, Packing, Tiles, VectorBlock
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import everywhere, only_piece
+from polybuild.scop.flat_elements import in_one_piece
 from polybuild.scop.model import Access, Scop, Statement
 from polybuild.targets.model import Accumulator, Packed, RegisterTile
 from polybuild.values import dataclass
@@ -254,7 +255,7 @@ def instance_at(
     def place(access: Access) -> tuple[Access, isl.AstExpr]:
         buffer = buffers.get(access.array.name)
         if buffer is None:
-            element = isl.PwMultiAff.from_map(access.relation)
+            element = in_one_piece(isl.PwMultiAff.from_map(access.relation), access.array)
             affine = only_piece(element)
             if affine is not None and moved is not None:
                 at = isl.PwMultiAff.from_multi_aff(affine.pullback_multi_aff(moved))

@@ -13,7 +13,8 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import key, walk
-from polybuild.scop.model import Statement
+from polybuild.scop.flat_elements import in_one_piece
+from polybuild.scop.model import Access, Statement
 from polybuild.targets.cpu.cost.operations import Operations
 
 _DIVISIONS = {"/", "%"}
@@ -37,7 +38,7 @@ def with_chosen_elements(operations: Operations, statement: Statement) -> Operat
     """
     last = len(statement.iterators) - 1
     relations = {
-        str(each.relation): each.relation
+        str(each.relation): each
         for each in statement.accesses
         if last >= 0 and each.exact and each.relation.n_basic_map() > 1
     }
@@ -45,11 +46,12 @@ def with_chosen_elements(operations: Operations, statement: Statement) -> Operat
     return replace(operations, simple=operations.simple + 2 * choices)
 
 
-def _choices_along(relation: isl.Map, counter: int) -> int:
-    """Among how many other subscripts ``relation`` chooses as a ``counter`` goes on."""
-    if not relation.is_single_valued():
+def _choices_along(access: Access, counter: int) -> int:
+    """Among how many other subscripts ``access`` chooses as a ``counter`` goes on."""
+    if not access.relation.is_single_valued():
         return 0
-    element, choices, every = isl.PwMultiAff.from_map(relation), 0, relation.domain()
+    element = in_one_piece(isl.PwMultiAff.from_map(access.relation), access.array)
+    choices, every = 0, access.relation.domain()
     for position in range(element.dim(isl.dim_type.out)):
         pieces = element.get_pw_aff(position).coalesce().get_pieces()
         chosen = [where.gist(every) for where, _ in pieces]
