@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from polybuild.effort import FIXED_SIZE, NOMINAL_SIZE, SIZE_STEP, SMALL_SIZE, WINDOW_RADIUS
+from polybuild.effort import FIXED_SIZE, LOOP_START, NOMINAL_SIZE, SIZE_STEP, SMALL_SIZE, WINDOW_RADIUS
 from polybuild.poly.relations import largest
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.extents import about_count
@@ -98,7 +98,8 @@ def _large_values(scop: Scop) -> dict[str, int]:
     names = [scop.context.get_dim_name(_params, dim) for dim in range(scop.context.dim(_params))]
     lines = dict.fromkeys(lengths_of_lines(scop), NOMINAL_SIZE**2)
     lines |= dict.fromkeys(radii_of_windows(scop), WINDOW_RADIUS)
-    for values in (lines, {}, *({str(name): SMALL_SIZE} for name in names)):
+    starts = dict.fromkeys(starts_of_loops(scop), LOOP_START)
+    for values in (lines | starts, lines, {}, *({str(name): SMALL_SIZE} for name in names)):
         point = parameters_at(scop.context, values)
         if _runs_at(scop, point):
             return values_at(point)
@@ -133,28 +134,52 @@ def _instances(scop: Scop, values: Mapping[str, int]) -> float:
 
 def radii_of_windows(scop: Scop) -> frozenset[str]:
     """The parameters that loops count up from the negative values of: ``for (d = -r; d <= r; d++)``."""
-    return frozenset(
-        str(piece.get_space().get_dim_name(_params, place))
-        for statement in scop.statements
-        for piece in statement.domain.get_basic_sets()
-        for each in piece.get_constraints()
-        if not each.is_equality()
-        for place in range(piece.dim(_params))
-        if _starts_below(each, place)
-    )
+    return frozenset(name for each in _bounds(scop) for name, sign in _begun_with(each) if sign > 0)
 
 
-def _starts_below(bound: isl.Constraint, parameter: int) -> bool:
-    """Whether ``bound`` is the lower one of a loop, the negative ``parameter`` and a number."""
+def starts_of_loops(scop: Scop) -> frozenset[str]:
+    """The parameters that loops start from and none ends at: ``low`` of ``for (i = low; i < high; i++)``.
+
+    Were these as large as those that loops end at, hardly anything would run.
+    """
+    starts = {name for each in _bounds(scop) for name, sign in _begun_with(each) if sign < 0}
+    ends = {name for each in _bounds(scop) for name in _ended_at(each)}
+    bounded = {
+        name
+        for name in starts
+        if _range(scop.context, scop.context.find_dim_by_name(_params, name))[1] is not None
+    }
+    return frozenset(starts - ends - bounded)
+
+
+def _bounds(scop: Scop) -> Iterator[isl.Constraint]:
+    """The inequalities of the domains of all statements."""
+    for statement in scop.statements:
+        for piece in statement.domain.get_basic_sets():
+            yield from (each for each in piece.get_constraints() if not each.is_equality())
+
+
+def _begun_with(bound: isl.Constraint) -> Iterator[tuple[str, int]]:
+    """The parameter, with its sign, of ``bound`` if that is a counter's lower one: it and a number."""
     terms = [
         (kind, place)
         for kind in (_params, isl.dim_type.set, isl.dim_type.div)
         for place in range(bound.dim(kind))
         if bound.involves_dims(kind, place, 1)
     ]
-    if len(terms) != 2 or terms[0] != (_params, parameter) or terms[1][0] != isl.dim_type.set:
-        return False
-    return all(bound.get_coefficient_val(*each).is_one() for each in terms)
+    if [kind for kind, _ in terms] == [_params, isl.dim_type.set]:
+        sign, counter = (bound.get_coefficient_val(*each).to_python() for each in terms)
+        if counter == 1 and abs(sign) == 1:
+            yield str(bound.get_dim_name(_params, terms[0][1])), sign
+
+
+def _ended_at(bound: isl.Constraint) -> Iterator[str]:
+    """The parameters that let loops run further, if ``bound`` is an upper one of a counter."""
+    counters = range(bound.dim(isl.dim_type.set))
+    if any(bound.get_coefficient_val(isl.dim_type.set, each).is_neg() for each in counters):
+        for place in range(bound.dim(_params)):
+            if bound.get_coefficient_val(_params, place).is_pos():
+                yield str(bound.get_dim_name(_params, place))
 
 
 def lengths_of_lines(scop: Scop) -> frozenset[str]:

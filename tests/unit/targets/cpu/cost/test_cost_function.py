@@ -227,6 +227,35 @@ def test_lines_that_are_walked_along_again_are_long(model, body, length):
     assert usual_values(read.scop).get("m", 1000) == 1000
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int i = m; i < n; i++) x[i] += y[i];",
+        "for (int i = m - 2; i <= n + 2; i++) for (int j = m; j <= n; j++) x[i] += y[j];",
+        "for (int i = n - 1; i >= m; i--) x[i] += y[i];",
+        "int i = m; while (i <= n) { x[i] += y[i]; i++; }",
+        "for (int i = m; i < n - m; i++) for (int j = m; j < n - m; j++) c[i][j] = a[i][j - 1] + b[i][j];",
+        "for (int i = 0; i < n - m; i++) x[m + i] += y[i]; for (int i = m; i < n; i++) y[i] = x[i];",
+    ],
+)
+def test_what_loops_start_from_is_small(model, body):
+    assert usual_values(model(body, PARAMETERS).scop) == {"n": 1000, "m": 2}
+
+
+def test_what_loops_end_at_is_large(model):
+    halves = "for (int i = 0; i < m; i++) x[i] += y[i]; for (int i = m; i < n; i++) x[i] = y[i];"
+    assert usual_values(model(halves, PARAMETERS).scop) == {"n": 1000, "m": 1000}
+
+
+def test_threads_are_worth_it_between_two_parameters(model):
+    inside = "for (int i = m; i < n; i++) for (int j = m; j < n; j++) c[i][j] = 1 / (a[i][j] + b[i][j]);"
+    read, context = model(inside, PARAMETERS), context_of()
+    mapping = choose_mapping(read.scop, read.dependences, context)
+    costs = cost_of_mapping("chosen", read.scop, read.dependences, mapping, context)
+    values = usual_values(read.scop)
+    assert costs.one_thread.at(values).total > 1.5 * costs.all_threads.at(values).total
+
+
 def test_threads_pay_where_there_is_enough_to_do(model):
     read = model(PRODUCT, PARAMETERS)
     context = context_of()
