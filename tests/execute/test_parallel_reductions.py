@@ -49,6 +49,36 @@ BODIES = {
       for (int j = 0; j < (B[i] & 7); j++) for (int k = j; k < (a[j % n] & 3); k++) u ^= b[k % n] + k;""",
     "largest number": "for (int i = 0; i < n; i++) f = f < a[i] ? a[i] : f;",
 }
+_SUM_OF_ROWS = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) b[i] = b[i] * 5 ^ A[i][j];"
+WAVEFRONTS = {
+    "alignment": """for (int i = 1; i < n; i++) for (int j = 1; j < n; j++) {
+      int t = A[i - 1][j - 1] ^ a[i];
+      if (A[i - 1][j] > t) t = A[i - 1][j];
+      if (A[i][j - 1] > t) t = A[i][j - 1];
+      A[i][j] = t >> 1;
+      if (A[i][j] > s) s = A[i][j]; }""",
+    "alignment by a variable": """for (int i = 1; i < n; i++) for (int j = 1; j < n; j++) {
+      int t = A[i - 1][j - 1] ^ a[i];
+      t = A[i - 1][j] > t ? A[i - 1][j] : t;
+      t = A[i][j - 1] > t ? A[i][j - 1] : t;
+      t >>= 1;
+      if (t > s) s = t;
+      A[i][j] = t; }""",
+    "changes in place": """double e = 0; for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++) {
+      int old = A[i][j];
+      A[i][j] = A[i - 1][j] / 4 + A[i][j - 1] / 4 + A[i + 1][j] / 4 + A[i][j + 1] / 4;
+      double d = (double)A[i][j] - old;
+      if (d < 0) d = -d;
+      if (d > e) e = d; }
+      f = e;""",
+    "sums in place": """for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++) {
+      unsigned old = A[i][j];
+      A[i][j] = A[i - 1][j] / 4 + A[i][j - 1] / 4 + A[i + 1][j] / 4 + A[i][j + 1] / 4;
+      u += A[i][j] - old; l ^= A[i][j]; }""",
+    "steps": """for (int k = 0; k < n; k++) for (int i = 1; i < n - 1; i++) {
+      a[i] = a[i - 1] / 3 + a[i] / 3 + a[i + 1] / 3;
+      if (a[i] > s) s = a[i]; }""",
+}
 INEXACT = {
     "sum": "for (int i = 0; i < n; i++) f += y[i];",
     "single": "for (int i = 0; i < n; i++) g += (float)y[i];",
@@ -160,6 +190,26 @@ def exact(tmp_path_factory):
 def test_the_same_bits(compiler, exact):
     source, transformed, _ = exact
     expected = lines(built(source, "gcc", "-O1", "-fwrapv"))
+    threaded = built(transformed, compiler, "-O2", "-fopenmp")
+    for threads in (1, 2, 5):
+        assert lines(threaded, threads) == expected
+    assert lines(built(transformed, compiler, "-O2")) == expected
+
+
+@pytest.mark.fast(compiler=["gcc"])
+@pytest.mark.links("-fopenmp")
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_the_same_bits_along_wavefronts(compiler, tmp_path):
+    """Each thread accumulates what its tiles of a wavefront add."""
+    bodies = {name: f"{body}\n  {_SUM_OF_ROWS}" for name, body in WAVEFRONTS.items()}
+    several_tiles = program(bodies, 2147483647).replace("{0, 1, 7, 33, 100}", "{0, 1, 7, 33, 300}")
+    source = write(tmp_path / "in.c", several_tiles)
+    result = compile_source(str(source), Options(min_work=0, paranoid=True), ["gcc"], FLAGS)
+    for name, region in zip(bodies, result.regions, strict=True):
+        assert region.parallel_loops > 1, name  # one is that of the rows
+        assert any("accumulated in parts" in each for each in region.remarks), name
+    expected = lines(built(source, "gcc", "-O1", "-fwrapv"))
+    transformed = write(tmp_path / "out.c", without_thresholds(result.text))
     threaded = built(transformed, compiler, "-O2", "-fopenmp")
     for threads in (1, 2, 5):
         assert lines(threaded, threads) == expected

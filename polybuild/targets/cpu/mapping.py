@@ -28,7 +28,7 @@ from polybuild.targets.cpu.estimate import LaunchModel
 from polybuild.targets.cpu.lane_loops import find_lane_loop, has_roots, remark_on_lanes
 from polybuild.targets.cpu.loop_marks import LoopMarker
 from polybuild.targets.cpu.microkernel import find_micro_kernel, find_single_row_kernel
-from polybuild.targets.cpu.reductions import reduced_members, without_accumulators
+from polybuild.targets.cpu.reductions import carried_reductions, reduced_members, without_accumulators
 from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.stencils import row_lanes, tile_stencil
 from polybuild.targets.cpu.steps import count_steps
@@ -389,12 +389,19 @@ class _CpuMapper:
         self.tile_sizes.append(sizes)
         node = tile(node, sizes)
         if pipelined and self._launches.is_worth_pipelining(node, sizes, vector=vector is not None):
-            node = self.marker.parallel(wavefront(node).child(0))
+            node = self.marker.parallel(self._as_carried(wavefront(node).child(0)))
         elif threads and not pipelined:
             node = self.marker.parallel(put_first(node, coincident[0]))
         while node.get_schedule_depth() < depth or not is_band(node):
             node = node.child(0)
         return node
+
+    def _as_carried(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """A band of a wavefront whose member is coincident, unless it carries reductions."""
+        if not self._dependences.reductions:
+            return node
+        carried = carried_reductions(node, 0, references(self._scop, node), self._dependences)
+        return node.band_member_set_coincident(0, 0) if carried else node
 
     def _parallelise_plain(
         self, node: isl.ScheduleNode, coincident: list[int], vector: VectorLoop | None, *, split: bool
@@ -457,7 +464,7 @@ class _CpuMapper:
         """Order the loops of an innermost band, the one for the vector unit last."""
         if vector is None:
             if tiled and self._is_recurrence(node):
-                return wavefront_of_points(node)
+                return self._as_carried(wavefront_of_points(node))
             diverges = any(has_loops(each.body) for each in statements_of(node, self._scop))
             return self._in_lanes(node) if diverges else node
         loop = split_last(node, vector.member)
