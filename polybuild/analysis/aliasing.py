@@ -1,6 +1,7 @@
 """Which objects of a region might be the same memory, and what must be checked before it runs.
 
-Distinct named arrays never overlap and ``restrict`` is believed. A pointer may
+Distinct named arrays never overlap, nor does what pointers of the function lead to that it
+gave memory of their own, and ``restrict`` is believed. Another pointer may
 point into any other pointer's target and into any object of static storage or
 whose address is taken; where one of the two is written, their footprints must
 be disjoint for the model to be right.
@@ -22,6 +23,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.footprints import Footprint, boxes_of, unknown_footprint
+from polybuild.analysis.fresh_memory import fresh_pointers
 from polybuild.analysis.inspectors import Inspector, Inspectors
 from polybuild.analysis.pointer_tables import tables_of
 from polybuild.c import types
@@ -53,6 +55,14 @@ class Overlap:
         return frozenset(each for each in both if each is not None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Pointers:
+    """Parameters that keep the value of their call, and variables that lead to memory of their own."""
+
+    fixed: frozenset[str]
+    fresh: frozenset[str]
+
+
 def find_overlaps(
     scop: Scop, region: Region, *, strict: bool = True, untouched: Collection[str] = ()
 ) -> tuple[Overlap, ...]:
@@ -72,7 +82,7 @@ def find_overlaps(
         for parameter in scop.parameters
         if _in_reachable_memory(parameter, region)
     ]
-    pointers = _fixed_parameters(region)
+    pointers = _pointers_of(region)
     inspector = Inspectors(scop)
     overlaps: list[Overlap] = []
     tables = [table for each in arrays for table in tables_of(each, scop)]
@@ -120,7 +130,7 @@ def aliases_of(region: Region, *, strict: bool) -> Callable[[Array, Array], bool
 
     ``strict`` says that accesses follow C's rules of effective types.
     """
-    pointers = _fixed_parameters(region)
+    pointers = _pointers_of(region)
 
     def alias(first: Array, second: Array) -> bool:
         typed = strict and not _same_type(first.element, second.element)
@@ -134,7 +144,7 @@ def settled_by_restrict(overlaps: Sequence[Overlap], region: Region) -> dict[str
 
     The one that settles most comes first, of several the one that is written; no overlap is told twice.
     """
-    pointers = _fixed_parameters(region)
+    pointers = _pointers_of(region)
     overlaps = [each for each in overlaps if each.first is not each.second]
     both = [each for overlap in overlaps for each in (overlap.first, overlap.second)]
     parameters = {
@@ -142,7 +152,7 @@ def settled_by_restrict(overlaps: Sequence[Overlap], region: Region) -> dict[str
         for each in sorted(both, key=lambda each: not each.written)
         if isinstance(each.array.expression, c_ast.ID)
         and each.array.expression.name == each.array.provenance.target
-        and each.array.provenance.target in pointers
+        and each.array.provenance.target in pointers.fixed
     }
     found: dict[str, list[Overlap]] = {}
     left = list(overlaps)
@@ -213,11 +223,13 @@ def _first_access(scop: Scop, array: Array) -> Location:
     return min(places, default=scop.location)
 
 
-def _may_alias(first: Array, second: Array, pointers: frozenset[str]) -> bool:
+def _may_alias(first: Array, second: Array, pointers: _Pointers) -> bool:
     """Whether they may be the same memory, types aside."""
     one, other = first.provenance, second.provenance
     if one.target and one.target == other.target:
         return False  # two members of the structures that one pointer leads to
+    if _by_allocation(one, other, pointers) or _by_allocation(other, one, pointers):
+        return False
     if one.by_pointer and other.by_pointer:
         return not _promised(one, other, pointers) and not _promised(other, one, pointers)
     if not one.by_pointer and not other.by_pointer:
@@ -226,9 +238,20 @@ def _may_alias(first: Array, second: Array, pointers: frozenset[str]) -> bool:
     return not pointed.restrict and named.is_reachable
 
 
-def _promised(own: Provenance, other: Provenance, pointers: frozenset[str]) -> bool:
+def _by_allocation(own: Provenance, other: Provenance, pointers: _Pointers) -> bool:
+    """Whether ``own`` is memory that its pointer was given, and ``other`` was there before or has its own."""
+    if not own.by_pointer or own.target not in pointers.fresh:
+        return False
+    return not other.by_pointer or other.target in pointers.fresh or other.target in pointers.fixed
+
+
+def _promised(own: Provenance, other: Provenance, pointers: _Pointers) -> bool:
     """Whether ``restrict`` of ``own`` tells it from ``other``, which must not be derived from it."""
-    return own.restrict and (other.restrict or other.target in pointers)
+    return own.restrict and (other.restrict or other.target in pointers.fixed)
+
+
+def _pointers_of(region: Region) -> _Pointers:
+    return _Pointers(_fixed_parameters(region), fresh_pointers(region))
 
 
 def _fixed_parameters(region: Region) -> frozenset[str]:
