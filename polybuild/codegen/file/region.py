@@ -33,6 +33,7 @@ from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.outline import Line
+from polybuild.codegen.c.shared_tables import table_declarations
 from polybuild.codegen.device.boxes import BoxPrinter
 from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, write_device
 from polybuild.codegen.device.looks import looks_home
@@ -201,9 +202,10 @@ def write_region(
     finals = belonging(boundary.final_values(names.taken), region.end.line)
     declared = local_declarations(scop, names.buffered, printer.declared_inside)
     allocated = allocated_arrays(scop)
-    lines = (*_told(plan), *declared, *loops, *releases(allocated), *finals)
-    inspecting = InspectorText(scop, names.parameters, names.taken, in_use, conditions.sizes, names.extrema)
     threads = any(each.parallel for each in plan.directives.values())
+    tables = table_declarations(scop, region, loops) if threads and device is None else []
+    lines = (*_told(plan), *tables, *declared, *loops, *releases(allocated), *finals)
+    inspecting = InspectorText(scop, names.parameters, names.taken, in_use, conditions.sizes, names.extrema)
     everything = _looks_at_everything(inspectors, scop)
     worth = [] if device else _worth_running(plan, checks, conditions, inspects=everything)
     adapting = _adapting(plan, checks, conditions)
