@@ -187,7 +187,9 @@ def _neighbour(matrix: _Matrix, others: Sequence[_Matrix]) -> _Matrix:
         return matrix
     for other in others:
         known = [step for row in other for step in row]
-        if known != steps and all(step in {None, there} for step, there in zip(steps, known, strict=True)):
+        if len(known) != len(steps) or known == steps:  # those of another statement have its counters
+            continue
+        if all(step in {None, there} for step, there in zip(steps, known, strict=True)):
             return other
     return matrix
 

@@ -95,6 +95,12 @@ def test_neighbours_at_borders_are_elements_that_others_touch(original, neighbou
     assert found == pytest.approx(3 * 8 * n * n, rel=0.01)
 
 
+def test_neighbours_of_statements_with_other_loops_are_others(original):
+    border = "for (int t = 0; t < 9; t++) { a[0][0] = 1;"
+    inside = " for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) c[i][j] = a[0][(j + 1) % n]; }"
+    assert original(border + inside, n=500).total > 0
+
+
 def test_a_sum_in_order_waits_for_each_term(original):
     assert original(SUM, n=1000).waiting == pytest.approx(1000 * context_of().machine.arithmetic.latency)
     assert original(SCALED, n=1000).waiting == 0
