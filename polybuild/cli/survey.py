@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from polybuild.survey.model import FileSurvey
 
 _BYTES = ("utf-8", "surrogateescape")
-_SECONDS = 60
+_SECONDS = 180
 _LIMIT = 30
 
 

@@ -43,6 +43,10 @@ def _nowhere(_step: str) -> None:
     pass
 
 
+def _forgotten(_position: Position, _found: object) -> None:
+    pass
+
+
 def _never() -> bool:
     return False
 
@@ -59,6 +63,7 @@ class Watch:
     ``begins`` is to be called with the position of each other region before it is worked on, and
     with None before work that is not for one region; ``enters`` with what is to be told of the work at hand.
     ``is_over`` tells whether all the time of the file is spent, so that no other region is to be begun.
+    What was found out of a position ``is_found``, and the process ends at another one: ``found`` has it then.
     ``jobs`` processes may work on the regions; in a copy of the process at work, ``forked`` gives what is its
     own of this: limits, and nobody to tell.
     """
@@ -69,6 +74,8 @@ class Watch:
     is_over: Callable[[], bool] = _never
     jobs: int = 1
     forked: Callable[[], Watch] = _unwatched
+    is_found: Callable[[Position, Any], None] = _forgotten
+    found: Mapping[Position, Any] = field(default_factory=dict)
 
 
 UNWATCHED = Watch()  # nobody waits
@@ -82,6 +89,12 @@ class _Done:
 @dataclass(frozen=True, slots=True)
 class _Raised:
     error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    position: Position
+    what: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +123,11 @@ def run_isolated(
     if not hasattr(os, "fork"):
         return work(UNWATCHED)
     crashes: dict[Position, tuple[str, ...]] = {}
+    found: dict[Position, Any] = {}
     before = _spent()
     while True:
         left = None if in_all is None else in_all - (_spent() - before)
-        answer = _once(work, crashes, _Terms(seconds, left, jobs=jobs))
+        answer = _once(work, crashes, found, _Terms(seconds, left, jobs=jobs))
         if isinstance(answer, _Done):
             return cast("_T", answer.result)
         if isinstance(answer, _Raised):
@@ -124,8 +138,12 @@ def run_isolated(
 
 
 def _once(
-    work: Callable[[Watch], _T], crashes: Mapping[Position, tuple[str, ...]], terms: _Terms
+    work: Callable[[Watch], _T],
+    crashes: Mapping[Position, tuple[str, ...]],
+    found: dict[Position, Any],
+    terms: _Terms,
 ) -> _Done | _Raised | _Crash:
+    """What comes of ``work`` in one process, which knows what was ``found``, and adds to that."""
     ours, theirs = pipe_of_values()
     progress = ProgressLine()
     terms = replace(terms, tells=progress.shows)
@@ -133,14 +151,20 @@ def _once(
     worker = os.fork()
     if not worker:
         ours.close()
-        _end_after(lambda: _answer(work, crashes, terms, theirs))
+        _end_after(lambda: _answer(work, (crashes, found), terms, theirs))
     theirs.close()  # else the worker's end would not be the end of the pipe
-    return _told(worker, ours, progress, terms)
+    return _told(worker, ours, (progress, found), terms)
 
 
-def _told(worker: int, pipe: Receiver, progress: ProgressLine, terms: _Terms) -> _Done | _Raised | _Crash:
-    """What the process ``worker`` tells until it has done its work, or how it ended."""
+def _told(
+    worker: int, pipe: Receiver, tells: tuple[ProgressLine, dict[Position, Any]], terms: _Terms
+) -> _Done | _Raised | _Crash:
+    """What the process ``worker`` tells until it has done its work, or how it ended.
+
+    It ``tells`` where it stands, and what it found.
+    """
     position = None
+    progress, found = tells
     with pipe:
         try:
             while True:
@@ -152,6 +176,8 @@ def _told(worker: int, pipe: Receiver, progress: ProgressLine, terms: _Terms) ->
                     return message
                 if isinstance(message, str):
                     progress.at(message)
+                elif isinstance(message, _Settled):
+                    found[message.position] = message.what
                 else:
                     position = message
         except EOFError:
@@ -202,11 +228,15 @@ def _end_after(work: Callable[[], None]) -> NoReturn:
 
 
 def _answer(
-    work: Callable[[Watch], Any], crashes: Mapping[Position, tuple[str, ...]], terms: _Terms, pipe: Sender
+    work: Callable[[Watch], Any],
+    before: tuple[Mapping[Position, tuple[str, ...]], Mapping[Position, Any]],
+    terms: _Terms,
+    pipe: Sender,
 ) -> None:
-    """What the process does."""
+    """What the process does; ``before`` it others crashed, and found out what they did."""
     import resource  # noqa: PLC0415 - where there is fork, there is this
 
+    crashes, found = before
     usual, maximum = resource.getrlimit(resource.RLIMIT_CPU)
     if terms.in_all is not None:
         last = max(1, math.ceil(terms.in_all)) + terms.seconds
@@ -228,6 +258,9 @@ def _answer(
         pipe.send(position)
         limits(position)
 
+    def is_found(position: Position, what: object) -> None:
+        pipe.send(_Settled(position, what))
+
     def forked() -> Watch:
         pipe.close()  # else its end would not be that of the process that this one is a copy of
         return Watch(crashes, limits, is_over=is_over)
@@ -236,7 +269,7 @@ def _answer(
         os.setpgid(0, 0)  # copies end with their original
     try:
         enters = pipe.send if terms.tells else _nowhere
-        watch = Watch(crashes, begins, enters, is_over, terms.jobs, forked)
+        watch = Watch(crashes, begins, enters, is_over, terms.jobs, forked, is_found, found)
         pipe.send(_Done(work(watch)))
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - who waits for the work is to handle it
         pipe.send(_Raised(error))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import field, replace
+from typing import cast
 
 from polybuild.codegen.file.region import RegionText
 from polybuild.context import CompileContext
@@ -23,6 +24,18 @@ Compiled = tuple[RegionText | None, RegionReport, Details]
 
 
 @dataclass(frozen=True, slots=True)
+class TriedLoop:
+    """What is known of a loop that was tried: its ``problem``, None if it is to be taken.
+
+    Whether it ``took_all`` that isl may do, and is ``parallel`` now.
+    """
+
+    problem: Diagnostic | None
+    took_all: bool = False
+    parallel: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Trials:
     """The loops of a file that were tried in ``context``; those that gain are kept for later.
 
@@ -34,9 +47,26 @@ class Trials:
     clock: PassClock = field(default_factory=PassClock)
     _gained: dict[Span, Compiled] = field(default_factory=dict)
     _exhausting: list[Span] = field(default_factory=list)
+    _parallel: list[Span] = field(default_factory=list)
 
     def problem(self, region: Region) -> Diagnostic | None:
-        """Why the loops of ``region`` are better left alone, None if they should be taken."""
+        """Why the loops of ``region`` are better left alone, None if they should be taken.
+
+        What a process found out that ended at another loop is not tried again.
+        """
+        position = (region.span.start, region.span.end)
+        trial = cast("TriedLoop | None", self.watch.found.get(position))
+        if trial is None:
+            trial = self._tried(region)
+            self.watch.is_found(position, trial)
+        if trial.took_all:
+            self._exhausting.append(region.span)
+        if trial.parallel:
+            self._parallel.append(region.span)
+        return trial.problem
+
+    def _tried(self, region: Region) -> TriedLoop:
+        """What comes of a region; it is kept for later where that gains."""
         started = time.perf_counter()
         try:
             crashes = begin_region(self.watch, (region.span.start, region.span.end), region)
@@ -46,22 +76,30 @@ class Trials:
                 region, self.context, crashes=crashes, printer=printer, share=share
             )
         except Unsupported as refusal:
-            if refusal.diagnostic.code == "too-complex":
-                self._exhausting.append(region.span)
-            return refusal.diagnostic
+            return TriedLoop(refusal.diagnostic, refusal.diagnostic.code == "too-complex")
         finally:
             self.watch.begins(None)
-        if details.took_all:
-            self._exhausting.append(region.span)
-        if not report.gains:
-            return _left_alone(report, region)
-        report = replace(report, compile_seconds=time.perf_counter() - started)
-        self._gained[region.span] = text, report, details
-        return None
+        parallel = "parallel" in report.gains
+        problem = _left_alone(report, region) if not report.gains else None
+        if problem is None and not parallel and any(_is_in(each, region.span) for each in self._parallel):
+            reason = "threads run parts of it, but not all of it together"
+            problem = Diagnostic(Severity.REMARK, "not-worthwhile", reason, region.begin)
+        if problem is None:
+            report = replace(report, compile_seconds=time.perf_counter() - started)
+            self._gained[region.span] = text, report, details
+        return TriedLoop(problem, details.took_all, parallel and problem is None)
 
     def result_of(self, region: Region, context: CompileContext) -> Compiled | None:
-        """What became of a loop that was tried, None where that was under other terms."""
-        return self._gained.get(region.span) if region.detected and context == self.context else None
+        """What became of a loop that was tried, None where that was under other terms, or fails now."""
+        if not region.detected or context != self.context:
+            return None
+        if region.span not in self._gained and (region.span.start, region.span.end) in self.watch.found:
+            self._tried(region)  # a process did that ended at another loop
+        return self._gained.get(region.span)
+
+
+def _is_in(inner: Span, outer: Span) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _left_alone(report: RegionReport, region: Region) -> Diagnostic:

@@ -12,9 +12,11 @@ marked regions or share work by OpenMP already; but where that is wanted those u
 
 from __future__ import annotations
 
+import dataclasses
+import heapq
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from polybuild.c.tokens import Token, tokens
 from polybuild.diagnostics import Diagnostic, Severity
@@ -22,8 +24,9 @@ from polybuild.effort import DETECTED_DEPTH
 from polybuild.patterns import pattern
 from polybuild.source.chunks import Chunk, ChunkIndex
 from polybuild.source.lines import LineTable, PresumedLocation
+from polybuild.source.loop_nests import work_and_trips
 from polybuild.source.markers import Marker, SourceText
-from polybuild.source.model import Region, Source, Span
+from polybuild.source.model import Region, RejectedRegion, Source, Span
 from polybuild.source.openmp import OF_LANES, PARALLEL, gives_way, is_shared_by_others
 from polybuild.source.preprocess import macros_defined, preprocess
 from polybuild.source.reader import FileText, Regions, regions_in, residents_in, text_of
@@ -57,6 +60,21 @@ class StatementRange:
     last_line: int
     block: int | None
     clauses: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
+class _PendingLoop:
+    """A loop to be tried, which is a ``region``, in order: by the work that it seems to do, most first.
+
+    It is in ``depth`` others that were refused; its body runs so often in all, as ``runs`` says.
+    """
+
+    negative_work: float
+    start: int
+    loop: StatementRange = field(compare=False)
+    region: Region | RejectedRegion = field(compare=False)
+    depth: int = field(compare=False)
+    runs: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,20 +183,22 @@ class _Detector:
         if self._user_text.renumbered:
             return []
         taken: list[StatementRange] = []
-        pending = list(outermost)
-        for _ in range(DETECTED_DEPTH):
-            inner: list[StatementRange] = []
-            for loop, problem in zip(pending, self._problems(pending), strict=True):
-                if problem is None:
-                    taken.append(loop)
-                else:
-                    self.refused.append(RefusedLoop(loop.first_line, loop.last_line, problem))
-                    if not self._directive_of(loop.start):  # threads run what is inside
-                        found = self._loops(*self._inside(loop))
-                        inner += [replace(each, clauses=loop.clauses) for each in found]
-            if not inner:
-                break
-            pending = inner
+        refused: list[tuple[_PendingLoop, Diagnostic]] = []
+        pending = self._candidates(list(outermost))
+        while pending:
+            candidate = heapq.heappop(pending)
+            loop, problem = candidate.loop, self._problem_of(candidate.region)
+            if problem is None:
+                taken.append(loop)
+                continue
+            refused.append((candidate, problem))
+            if candidate.depth < DETECTED_DEPTH - 1 and not self._directive_of(loop.start):
+                found = self._loops(*self._inside(loop))  # but where threads run what is inside
+                inner = [replace(each, clauses=loop.clauses) for each in found]
+                for each in self._candidates(inner, candidate):
+                    heapq.heappush(pending, each)
+        refused.sort(key=lambda pair: (pair[0].depth, pair[0].loop.start))
+        self.refused += [RefusedLoop(each.loop.first_line, each.loop.last_line, why) for each, why in refused]
         return self._joined(sorted(taken, key=lambda each: each.start))
 
     def read(self, ranges: Sequence[StatementRange]) -> Regions:
@@ -295,18 +315,28 @@ class _Detector:
             start = before
         return None
 
-    def _problems(self, loops: Sequence[StatementRange]) -> list[Diagnostic | None]:
-        """Why each loop is not to be taken by itself."""
+    def _candidates(
+        self, loops: Sequence[StatementRange], around: _PendingLoop | None = None
+    ) -> list[_PendingLoop]:
+        """``loops`` as a heap, those first that seem to do the most; they are in the loop ``around``."""
+        depth, runs = (around.depth + 1, around.runs) if around else (0, 1)
+        candidates = []
+        for loop, region in zip(loops, self._regions(loops), strict=True):
+            found = [each for each in tokens(self._lines.text, loop.start, loop.end) if each.text[0] != "#"]
+            work, trips = work_and_trips(found)
+            candidates.append(_PendingLoop(-runs * work, loop.start, loop, region, depth, runs * trips))
+        heapq.heapify(candidates)
+        return candidates
+
+    def _regions(self, loops: Sequence[StatementRange]) -> list[Region | RejectedRegion]:
+        """Each loop as a region of its own."""
         regions, _ = self.read(loops)
         by_span = {each.span: each for each in regions}
-        problems: list[Diagnostic | None] = []
-        for loop in loops:
-            region = by_span.get(self._span(loop))
-            if isinstance(region, Region):
-                problems.append(self._accept(region))
-            elif region is not None:
-                problems.append(region.diagnostic)
-        return problems
+        return [by_span[self._span(loop)] for loop in loops]
+
+    def _problem_of(self, region: Region | RejectedRegion) -> Diagnostic | None:
+        """Why a loop is not to be taken by itself."""
+        return self._accept(region) if isinstance(region, Region) else region.diagnostic
 
     # Neighbours
 
@@ -316,7 +346,7 @@ class _Detector:
         for each in taken:
             if joined:
                 whole = self._both(joined[-1], each)
-                if whole is not None and self._problems([whole]) == [None]:
+                if whole is not None and self._problem_of(self._regions([whole])[0]) is None:
                     joined[-1] = whole
                     continue
             joined.append(each)

@@ -69,6 +69,12 @@ def _nests(function: Chunk, lines: LineTable) -> Iterator[LoopNest]:
         position = max(following, position + 1)
 
 
+def work_and_trips(found: Sequence[Token]) -> tuple[float, int]:
+    """How much the tokens ``found`` of a loop may do, and how often its body runs: that of a block once."""
+    trips = _trips(found[: group_end(found, 1)]) if found[0].text in LOOPS else 1
+    return _measure(found)[1], trips
+
+
 def _measure(found: Sequence[Token]) -> tuple[int, float]:
     """How many loops of the tokens ``found`` are in each other, and how much they may do."""
     depth, work, position = 0, 0.0, 0

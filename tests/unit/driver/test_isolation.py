@@ -85,6 +85,20 @@ def test_a_region_is_lost_not_the_others(fate, how):
     assert run_isolated(work, seconds=1) == [(), (how,)]
 
 
+@pytest.mark.parametrize("fate", [die, spin])
+def test_what_was_found_before_the_process_ended_is_known(fate):
+    def work(watch):
+        known = dict(watch.found)
+        if (0, 9) not in known:
+            watch.is_found((0, 9), "what it is")
+        watch.begins((9, 18))
+        if not watch.crashes:
+            fate()
+        return known
+
+    assert run_isolated(work, seconds=1) == {(0, 9): "what it is"}
+
+
 def test_without_a_region_all_is_lost():
     with pytest.raises(WorkerCrashError, match="SIGSEGV"):
         run_isolated(lambda _watch: die())

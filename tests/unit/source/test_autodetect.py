@@ -109,6 +109,48 @@ def test_a_refused_loop_gives_way_to_those_inside_and_a_refused_join_to_its_part
     assert (refused.remark.severity, refused.remark.code) == (Severity.REMARK, "big")
 
 
+@pytest.mark.parametrize(
+    ("small", "large"),
+    [
+        ("for (int i = 0; i < n; i++) a[i] = 1;", "for (int i = 0; i < n; i++) a[i] = a[i] * 2 + a[i] / 3;"),
+        (
+            "for (int i = 0; i < n; i++) a[i] = 1;",
+            "for (int i = 0; i < n; i++)\n for (int j = 0; j < n; j++) a[i] *= j;",
+        ),
+        ("for (int i = 0; i < 9; i++) a[i] = 1;", "for (int i = 0; i < 99; i++) a[i] = 1;"),
+        ("int i = 0;\nwhile (i < n) a[i++] = 1;", "int k = 0;\nwhile (k < n) { a[k] = a[k] * a[k];\n k++; }"),
+        (
+            "for (double *p = a; p < a + n; p++)\n*p = 1;",
+            "for (double *p = a; p < a + n; p++)\n*p = 1 / (*p + 2);",
+        ),
+    ],
+)
+def test_the_loop_that_seems_to_do_the_most_is_tried_first(tmp_path, small, large):
+    path = tmp_path / "file.c"
+    path.write_text(f"void f(int n, double *a) {{\n{small}\n}}\nvoid g(int n, double *a) {{\n{large}\n}}\n")
+    tried = []
+    detect_regions(str(path), ["gcc"], [], lambda region: tried.append(region.function.decl.name))
+    assert tried == ["g", "f"]
+
+
+def test_loops_inside_of_a_refused_one_come_before_smaller_ones(tmp_path):
+    path = tmp_path / "file.c"
+    path.write_text(
+        "void f(int n, double *a) {\n  for (int i = 0; i < n; i++)\n    a[i] = 1;\n}\n"
+        "void g(int n, double *a) {\n  for (int i = 0; i < n; i++) {\n"
+        "    for (int j = 0; j < n; j++)\n      a[i] += j;\n  }\n}\n"
+    )
+    tried = []
+
+    def accept(region):
+        tried.append(region.begin.line)
+        return Diagnostic(Severity.WARNING, "x", "x", Location("", 0)) if region.begin.line == 6 else None
+
+    found = detect_regions(str(path), ["gcc"], [], accept)
+    assert tried == [6, 7, 2]
+    assert [each.begin.line for each in found.source.regions] == [2, 7]
+
+
 def test_files_with_line_directives_are_left_alone(tmp_path):
     path = tmp_path / "file.c"
     path.write_text('#line 7 "real.c"\n' + FILE.partition("\n")[2])
