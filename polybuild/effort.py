@@ -160,6 +160,10 @@ COALESCED_PIECES = 64
 """Accesses of a statement to one array beyond which their union is coalesced, while it has no more pieces."""
 ACCESS_PAIRS = 10_000
 """Pairs of accesses to one array beyond which statements that follow each other are one."""
+SINGLE_STATEMENTS = 72
+"""Likewise, statements of a region, of which schedulers find an order in time as they are."""
+BLOCK_PARTS = 8
+"""Parts of what follows each other that set scalars for later, and others between them, that are not one."""
 HIDDEN_TRIPS = 10
 """How often a loop runs, where nobody knows, that is part of a statement."""
 LANES_LEFT = 0.5

@@ -245,7 +245,8 @@ def model_scop(model: RegionModel) -> None:
             if found is None:
                 raise
             model.form, model.scop, model.in_blocks = found[0], with_resolved_exits(found[1]), False
-        if _pairs(model.scop) > effort.ACCESS_PAIRS and _share_loops(model.scop):
+        many = len(model.scop.statements) > effort.SINGLE_STATEMENTS
+        if (many or _pairs(model.scop) > effort.ACCESS_PAIRS) and _share_loops(model.scop):
             with contextlib.suppress(Unsupported):
                 blocks = with_resolved_exits(extract_scop(model.region, form=model.form, in_blocks=True))
                 if len(blocks.statements) < len(model.scop.statements):

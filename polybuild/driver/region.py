@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from polybuild import effort
+from polybuild.c.syntax_tree import location, walk
 from polybuild.codegen.file.region import RegionText
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported, UsageError
@@ -134,9 +135,18 @@ def _by_strategies(
 def operations_for(region: Region) -> int:
     """How many of isl's operations one analysis may take.
 
-    Large regions take more, and are worth it: it is their number that must not matter.
+    Large regions take more, and are worth it: it is their number that must not matter. Functions that they
+    call are parts of them.
     """
-    return effort.REGION_OPERATIONS * (1 + (region.end.line - region.begin.line) // effort.REGION_LINES)
+    called = sum(_lines(each.body) for each in region.callees.values() if each.body is not None)
+    lines = region.end.line - region.begin.line + called
+    return effort.REGION_OPERATIONS * (1 + lines // effort.REGION_LINES)
+
+
+def _lines(function: Region) -> int:
+    """The lines of a called function that have code."""
+    nodes = (node for statement in function.statements for node in walk(statement))
+    return len({location(node).line for node in nodes if node.coord is not None})
 
 
 def fallback_strategies(context: CompileContext) -> list[CompileContext]:

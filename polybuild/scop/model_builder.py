@@ -16,6 +16,7 @@ from polybuild.c import types
 from polybuild.c.syntax_tree import conjuncts, has_side_effect, location, walk
 from polybuild.c.synthetic import LEFT, NEVER, LastValue
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
+from polybuild.effort import BLOCK_PARTS
 from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.structure import loop_depth, without_continue
 from polybuild.normalise.upward_exposed import mentioned_after, read_after
@@ -202,7 +203,8 @@ class ModelBuilder:
     def _sequence(self, nodes: Sequence[c_ast.Node], point: ProgramPoint) -> RegionPart:
         trees: list[order.Tree | None] = []
         values: dict[Variable, isl.PwAff] = {}
-        for run in _runs(nodes) if self._in_blocks else ([each] for each in nodes):
+        nodes = [each for node in nodes for each in _without_commas(node)]
+        for run in self._blocks(nodes) if self._in_blocks else ([each] for each in nodes):
             part = self._block(run, point) if len(run) > 1 else self._statement(run[0], point)
             trees.append(part.tree)
             if part.values:
@@ -228,6 +230,25 @@ class ModelBuilder:
         if _is_exit_test(node):
             return self._exit_test(node, point)
         return self._expression(node, node, point)
+
+    def _blocks(self, nodes: Sequence[c_ast.Node]) -> Iterator[list[c_ast.Node]]:
+        """``nodes`` in runs, each to be one statement.
+
+        What sets scalars that live on has statements of its own: their last values may be computed apart from
+        the loops then, where nothing else is done beside.
+        """
+        for run in _runs(nodes):
+            parts = [(alone, list(part)) for alone, part in itertools.groupby(run, self._sets_live_scalar)]
+            if len(parts) > BLOCK_PARTS:
+                yield run
+                continue
+            for alone, part in parts:
+                yield from ([each] for each in part) if alone else [part]
+
+    def _sets_live_scalar(self, node: c_ast.Node) -> bool:
+        if not (isinstance(node, c_ast.Assignment) and node.op == "=" and isinstance(node.lvalue, c_ast.ID)):
+            return False
+        return all(map(self._is_live, self._names.variables_in(node.lvalue)))
 
     def _block(self, run: Sequence[c_ast.Node], point: ProgramPoint) -> RegionPart:
         """One statement for expressions that follow each other."""
@@ -541,6 +562,10 @@ class ModelBuilder:
             return RegionPart()
         accesses = self._accesses(body, point)
         return self._add(point, self._enclosing.guarded(body), source, accesses)
+
+
+def _without_commas(node: c_ast.Node) -> Sequence[c_ast.Node]:
+    return node.exprs if isinstance(node, c_ast.ExprList) else [node]
 
 
 def _runs(nodes: Sequence[c_ast.Node]) -> Iterator[list[c_ast.Node]]:

@@ -13,6 +13,9 @@ from polybuild.storage import last_iteration
 SIZES = [*itertools.product((0, 1, 2, 7, 33, 60), repeat=2), (17, 40), (40, 17)]
 LOOPS = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
 
+UPDATES = "".join(f"C[i*20+{each % 20}] += t * B[{each}] + u; " for each in range(100))
+"""So many statements that those which follow each other are one."""
+
 # name: (declarations before, region, what is done with the last values)
 RECOMPUTED = {
     "copy": (
@@ -95,6 +98,54 @@ RECOMPUTED = {
         ),
         "C[9999] = s;",
     ),
+    "beside many statements": (
+        "static double t, u, v;",
+        f"for (int i = 0; i < n; i++) {{ t = A[i]; u = t * t; v = t * u; {UPDATES} }}",
+        "A[0] = t; A[1] = u; A[2] = v;",
+    ),
+    "among many statements": (
+        "double t = 1, u = 2;",
+        (
+            "for (int i = 0; i < n; i++) { C[i*20] += 1; C[i*20+1] += A[i]; t = A[i];"
+            f" C[i*20] *= t; C[i*20+2] *= 3; u = 1 / (t + 7); {UPDATES} }}"
+        ),
+        "A[0] = t; A[1] = u;",
+    ),
+    "beside many statements of a while loop": (
+        "double t = 1, u = 2; int i = 0;",
+        f"while (i < n) {{ t = A[i]; u = t * t; {UPDATES} i++; }}",
+        "A[0] = t; A[1] = u;",
+    ),
+    "beside many statements with commas": (
+        "double t = 1, u = 2;",
+        f"for (int i = 0; i < n; i++) {{ t = A[i], u = t * t; {UPDATES} }}",
+        "A[0] = t; A[1] = u;",
+    ),
+    "beside many statements twice": (
+        "static double t, u, v;",
+        (
+            f"for (int i = 0; i < n; i++) {{ t = A[i]; u = t * t; v = t * u; {UPDATES} }}"
+            f" for (int i = 1; i < n - 1; i++) {{ t = A[i-1] + A[i+1]; u = t - 1; {UPDATES} }}"
+        ),
+        "A[0] = t; A[1] = u; A[2] = v;",
+    ),
+    "beside many statements through pointers": (
+        "double t = 1, u = 2;",
+        (
+            "for (int i = 0; i < n; i++) { double *row = C + 20 * i; t = *(A + i); u = t * t;"
+            f" {UPDATES.replace('C[i*20+', 'row[')} }}"
+        ),
+        "A[0] = t; A[1] = u;",
+    ),
+    "beside many plain statements": (
+        "static double t, u;",
+        (
+            "for (int i = 0; i < n; i++) { t = A[i]; u = t * t; "
+            + "".join(f"C[i*80+{each}] = t * B[{each}] + u; " for each in range(80))
+            + "}"
+        ),
+        "A[0] = t; A[1] = u;",
+    ),
 }
 KEPT = {
     "of what is overwritten before and after": (
@@ -153,6 +204,13 @@ def test_what_is_computed_again(comparison, name):
     region = comparison.regions[function(name)]
     assert region.status == "transformed", region
     assert any("computed again" in each for each in region.remarks) == (name in RECOMPUTED), region
+
+
+@pytest.mark.parametrize("name", [each for each in RECOMPUTED if "many" in each])
+def test_what_is_beside_stays_together_on_threads(comparison, name):
+    region = comparison.regions[function(name)]
+    assert any("stay together" in each for each in region.remarks), region
+    assert region.parallel_loops
 
 
 def test_a_value_of_another_iteration_is_seen(tmp_path, monkeypatch):

@@ -9,8 +9,10 @@ from compiling import output, write
 from polybuild import effort
 from polybuild.driver import file as pipeline
 from polybuild.driver.file_regions import results_of
+from polybuild.driver.region import operations_for
 from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
+from polybuild.source.reader import read_source
 from polybuild.targets.cpu import reduction_parallelisation as relaxing
 
 TWO_REGIONS = """\
@@ -193,3 +195,19 @@ def test_when_the_time_of_the_search_is_over_the_original_order_remains(compiled
 def test_a_search_that_ends_in_time_says_nothing_of_time(compiled):
     result, _ = compiled(lambda: None, 0)
     assert not any("the search for an order ends" in " ".join(each.remarks) for each in result.regions)
+
+
+@pytest.mark.parametrize(
+    ("lines", "inner", "most"),
+    [(0, 0, 1), (80, 0, 1), (120, 0, 2), (0, 120, 2), (60, 60, 2)],
+)
+def test_what_is_called_counts_for_how_long_a_region_may_take(tmp_path, lines, inner, most):
+    path = tmp_path / "calls.c"
+    path.write_text(
+        "static double half(double x) {\n" + "  x = x / 2;\n" * inner + "  return x;\n}\n"
+        "void f(int n, double *a) {\n#pragma scop\n  for (int i = 0; i < n; i++) {\n"
+        + "    a[i] = 1;\n" * (lines - 4)
+        + "    a[i] = half(a[i]);\n  }\n#pragma endscop\n}\n"
+    )
+    (region,) = read_source(str(path), ["gcc"], []).regions
+    assert operations_for(region) == most * effort.REGION_OPERATIONS
