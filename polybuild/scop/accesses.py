@@ -282,7 +282,15 @@ class AccessReader:
         first, written = found[base], reference.subscripts[base]
         flat = self._arrays.flat
         unbounded = array.extents[base] is None and not array.local
-        flat.note(key_of(reference), first, point, in_rows=not array.local, movable=unbounded)
+        pointed = array.provenance.by_pointer and not array.provenance.restrict
+        flat.note(
+            key_of(reference),
+            first,
+            point,
+            in_rows=not array.local,
+            movable=unbounded,
+            may_overlap=pointed,
+        )
         if array.flat == 1:
             return plain
         view: Sequence[isl.PwAff | None] | None = None

@@ -370,6 +370,9 @@ class Expressions:
             return Affine(left.add(right) if op == "+" else left.sub(right), kind, not kind.signed)
         if op == "*":
             left, right, kind = self._operands(node, point, exact=False)
+            other = self._beside_unit(left, right)
+            if other is not None:
+                return Affine(other, kind, not kind.signed)
             value = self._product_on_entry(node, left, right, kind, point)
             if value is not None:
                 return Affine(value, kind)
@@ -406,6 +409,14 @@ class Expressions:
             return None
         reached = point.domain.params() if self._facts.eager and self._construct in _EAGER else None
         return self._facts.parameters.product(node, variables[0], kind, point, reached)
+
+    def _beside_unit(self, left: isl.PwAff, right: isl.PwAff) -> isl.PwAff | None:
+        """The factor that a parameter which is 1 multiplies; None if neither is such a parameter."""
+        for factor, other in ((left, right), (right, left)):
+            depth = factor.dim(isl.dim_type.in_)
+            if any(factor.is_equal(spaces.parameter(depth, each)) for each in self._facts.units):
+                return other
+        return None
 
     def _product(self, left: isl.PwAff, right: isl.PwAff, node: c_ast.Node) -> isl.PwAff:
         for factor, other in ((left, right), (right, left)):

@@ -21,7 +21,8 @@ class Facts:
     ``calls`` reads calls of functions (a ``calls.CallReader``). ``eager`` is true if
     the code at hand runs wherever the domain of its point says so: what it reads
     may then be read before the region. ``wrapping`` is true if values that must
-    leave their unsigned type wrap around rather than refuse the region.
+    leave their unsigned type wrap around rather than refuse the region. Parameters whose names are ``units``
+    are 1.
     """
 
     region: Region
@@ -31,3 +32,4 @@ class Facts:
     calls: Any = None
     eager: bool = True
     wrapping: bool = False
+    units: frozenset[str] = frozenset()

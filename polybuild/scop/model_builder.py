@@ -21,6 +21,7 @@ from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.structure import loop_depth, without_continue
 from polybuild.normalise.upward_exposed import mentioned_after, read_after
 from polybuild.patterns import pattern
+from polybuild.poly import spaces
 from polybuild.scop import order
 from polybuild.scop.accesses import AccessDraft, AccessReader
 from polybuild.scop.arrays import Arrays
@@ -117,7 +118,12 @@ class ModelBuilder:
         parameters = Parameters()
         self._assumptions = Assumptions(parameters)
         facts = Facts(
-            region, resolve(region), parameters, lambda: self._assumptions.context, wrapping=wrapping
+            region,
+            resolve(region),
+            parameters,
+            lambda: self._assumptions.context,
+            wrapping=wrapping,
+            units=flat.units,
         )
         self._arrays = Arrays(facts, self._assumptions, flat)
         self._calls = CallReader(region, self._arrays, self._assumptions)
@@ -134,10 +140,15 @@ class ModelBuilder:
         """What another walk should know of flat subscripts, None if no other walk is needed."""
         return self._arrays.flat.for_next_walk(self._assumptions.context)
 
+    def factors_without_view(self, viewed: FlatSubscripts | None) -> tuple[str, ...]:
+        """The parameters that may be in the way of a view, or of one more than those of ``viewed``."""
+        return self._arrays.flat.factors_without_view(() if viewed is None else viewed.views)
+
     def run(self) -> RegionDraft:
         """Walk the region once."""
         region = self._facts.region
         mentioned = mentioned_after(region.function, region.index)
+        self._require(_other_than_one(each, region) for each in sorted(self._facts.units))
         for statement in region.statements:
             if isinstance(statement, c_ast.Decl) and statement.name in mentioned:
                 raise Unsupported(
@@ -609,3 +620,10 @@ def _element(kind: types.Type) -> types.Type:
     while isinstance(kind, types.ArrayType):
         kind = kind.element
     return kind
+
+
+def _other_than_one(parameter: str, region: Region) -> Violation:
+    """That a ``parameter`` is not 1, wherever it is read."""
+    other = spaces.parameter(0, parameter).ne_set(spaces.constant(0, 1))
+    reason = f"'{parameter}', which multiplies loop counters in subscripts, must be 1"
+    return Violation(other, spaces.universe(0), "non-affine", reason, region.begin, "")

@@ -224,6 +224,74 @@ def test_unsigned_subscripts(tmp_path):
         assert [each.fell_back for each in outcomes] == [old for _, old in told]
 
 
+# what they touch must be known, as the pointers may lead to the same memory
+STRIDES: dict[str, tuple[str, list[tuple[tuple[int, ...], bool]]]] = {
+    "strides_of_windows": (
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+            " for (int k = 0; k < p; k++) for (int l = 0; l < p; l++)"
+            " C[i*m+j] += A[(i*q+k)*o + j*q+l] * B[k*p+l];"
+        ),
+        [
+            ((9, 11, 3, 20, 1), NEW),
+            ((9, 8, 3, 20, 2), OLD),
+            ((9, 8, 3, 20, 0), OLD),
+            ((9, 8, 3, 20, -1), OLD),
+        ],
+    ),
+    "strides_of_windows_in_variables": (
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { double s = 0;"
+            " for (int k = 0; k < p; k++) { int y = i * q + k; for (int l = 0; l < p; l++) {"
+            " int x = q * j + l; s += A[y*o + x] * B[k*p+l]; } } C[i*m+j] = s; }"
+        ),
+        [((9, 11, 3, 20, 1), NEW), ((9, 8, 3, 20, 2), OLD)],
+    ),
+    "strides_of_windows_by_rows": (
+        (
+            "for (int i = 0; i < n; i++) for (int k = 0; k < p; k++) { const double *a = A + (i * q + k) * o;"
+            " for (int j = 0; j < m; j++) for (int l = 0; l < p; l++) C[i*m+j] += a[j*q+l] * B[k*p+l]; }"
+        ),
+        [((9, 11, 3, 20, 1), NEW), ((9, 8, 3, 20, 2), OLD)],
+    ),
+    "strides_of_windows_with_borders": (
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+            " for (int k = 0; k < p; k++) for (int l = 0; l < p; l++) {"
+            " int y = i * q + k - 1, x = j * q + l - 1;"
+            " if (y >= 0 && y < n && x >= 0 && x < m) C[i*m+j] += A[y*m + x] * B[k*p+l]; }"
+        ),
+        [((9, 11, 3, 0, 1), NEW), ((9, 8, 3, 0, 2), OLD)],
+    ),
+    "strides_of_windows_through_borders": (
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+            " for (int k = 0; k < p; k++) { if (i * q + k < 1 || i * q + k > n) continue;"
+            " for (int l = 0; l < p; l++) { int x = j * q + l - 1; if (x < 0 || x >= m) continue;"
+            " C[i*m+j] += A[(i * q + k - 1)*m + x] * B[k*p+l]; } }"
+        ),
+        [((9, 11, 3, 0, 1), NEW), ((9, 8, 3, 0, 2), OLD)],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def strided(tmp_path_factory):
+    functions = {name: f"#pragma scop\n{body}\n#pragma endscop" for name, (body, _) in STRIDES.items()}
+    calls = {name: [*map(Call, [each for each, _ in told]), *SMALL] for name, (_, told) in STRIDES.items()}
+    return compare(tmp_path_factory.mktemp("strides"), functions, calls, restrict=False)
+
+
+@pytest.mark.parametrize("name", STRIDES)
+def test_strides_of_windows_are_one_in_the_new_loops(strided, name):
+    assert strided.regions[name].status == "transformed", strided.regions[name]
+    assert [each.transformed for each in strided.calls[name]] == [
+        each.original for each in strided.calls[name]
+    ]
+    told = [expected for _, expected in STRIDES[name][1]]
+    assert [each.fell_back for each in strided.calls[name][: len(told)]] == told
+
+
 def test_the_report_gives_each_condition_with_its_line_and_reason(comparison):
     region = comparison.regions["subarray"]
     assert region.assumptions[0].startswith("q >= 0 (line ")

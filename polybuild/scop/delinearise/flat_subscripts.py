@@ -7,7 +7,7 @@ walk reads those subscripts by ``split``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -30,14 +30,19 @@ Key = tuple[c_ast.Node, tuple[str, ...]]
 
 @dataclass(slots=True)
 class FlatSubscripts:
-    """The first subscripts of one walk; ``views`` gives the inner sizes found by an earlier one."""
+    """The first subscripts of one walk; ``views`` gives the inner sizes found by an earlier one.
+
+    Parameters whose names are ``units`` are taken to be 1.
+    """
 
     views: Mapping[Key, View] = field(default_factory=dict)
     atoms: Atoms = field(default_factory=Atoms)
+    units: frozenset[str] = frozenset()
     _met: dict[Key, list[FlatAccess]] = field(default_factory=dict)
     _flat: set[Key] = field(default_factory=set)
     _not_in_rows: set[Key] = field(default_factory=set)
     _not_movable: set[Key] = field(default_factory=set)
+    _may_overlap: set[Key] = field(default_factory=set)
 
     def note(
         self,
@@ -47,14 +52,18 @@ class FlatSubscripts:
         *,
         in_rows: bool,
         movable: bool,
+        may_overlap: bool,
     ) -> None:
         """Remember one access; without a ``subscript`` it may touch any element.
 
         Only if all are ``in_rows`` the array may be one of rows of a constant length. Its rows may start
-        at other elements than those of its memory if they are ``movable``.
+        at other elements than those of its memory if they are ``movable``. Where arrays ``may_overlap``, what
+        they touch has to be known.
         """
         if not movable:
             self._not_movable.add(key)
+        if may_overlap:
+            self._may_overlap.add(key)
         if subscript is None or not in_rows:
             self._not_in_rows.add(key)
         if subscript is None:
@@ -78,7 +87,26 @@ class FlatSubscripts:
                 view = find_rows(accesses, self.atoms, context)
             if view is not None:
                 found[key] = view
-        return FlatSubscripts(found, self.atoms) if found else None
+        return FlatSubscripts(found, self.atoms, self.units) if found else None
+
+    def factors_without_view(self, viewed: Collection[Key]) -> tuple[str, ...]:
+        """The parameters that multiply loop counters in what is not ``viewed``, but has to be known.
+
+        One of them may be in the way of a view, as the stride ``s`` of a convolution in
+        ``a[(i * s + k) * w + j * s + l]``.
+        """
+        keys = [key for key in self._met if key in self._flat & self._may_overlap and key not in viewed]
+        return tuple(
+            dict.fromkeys(
+                form.atom
+                for key in keys
+                for access in self._met[key]
+                for product, coefficient in access.polynomial.expanded().terms.items()
+                if spaces.constant_value(coefficient) is None
+                for form in product
+                if form.atom is not None
+            )
+        )
 
     def split(
         self,
