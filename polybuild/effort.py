@@ -341,6 +341,8 @@ REGION_SECONDS = 14
 """For one region: budgets of operations, and the limit of the search, end the analysis long before. This is
 for single calls of isl that they do not count, and for a thousand statements. What is tried again after that
 has a quarter of it, and a quarter of that: a region ends within 20 s, whatever it is."""
+WORTH_ASKING_NS = 20_000
+"""What a region takes, in nanoseconds, of which asking whether threads gain is nothing: marks may pay."""
 SURVEY_SECONDS = 20
 """For one loop of a survey."""
 MAXIMUM_CRASHES = 2

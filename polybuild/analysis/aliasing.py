@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -57,10 +57,14 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class _Pointers:
-    """Parameters that keep the value of their call, and variables that lead to memory of their own."""
+    """Parameters that keep the value of their call, and variables that lead to memory of their own.
+
+    All calls give parameters other arrays than those that are ``distinct`` from them.
+    """
 
     fixed: frozenset[str]
     fresh: frozenset[str]
+    distinct: Mapping[str, frozenset[str]]
 
 
 def find_overlaps(
@@ -230,6 +234,8 @@ def _may_alias(first: Array, second: Array, pointers: _Pointers) -> bool:
         return False  # two members of the structures that one pointer leads to
     if _by_allocation(one, other, pointers) or _by_allocation(other, one, pointers):
         return False
+    if _at_calls(first, second, pointers):
+        return False
     if one.by_pointer and other.by_pointer:
         return not _promised(one, other, pointers) and not _promised(other, one, pointers)
     if not one.by_pointer and not other.by_pointer:
@@ -245,13 +251,28 @@ def _by_allocation(own: Provenance, other: Provenance, pointers: _Pointers) -> b
     return not other.by_pointer or other.target in pointers.fresh or other.target in pointers.fixed
 
 
+def _at_calls(first: Array, second: Array, pointers: _Pointers) -> bool:
+    """Whether both are what parameters lead to that all calls give different arrays."""
+    one, other = first.provenance.target, second.provenance.target
+    if not {one, other} <= pointers.fixed or other not in pointers.distinct.get(one, ()):
+        return False
+    return all(
+        isinstance(each.expression, c_ast.ID)
+        and each.expression.name == each.provenance.target
+        and not each.provenance.followed
+        and not each.row_subscripts
+        for each in (first, second)
+    )
+
+
 def _promised(own: Provenance, other: Provenance, pointers: _Pointers) -> bool:
     """Whether ``restrict`` of ``own`` tells it from ``other``, which must not be derived from it."""
     return own.restrict and (other.restrict or other.target in pointers.fixed)
 
 
 def _pointers_of(region: Region) -> _Pointers:
-    return _Pointers(_fixed_parameters(region), fresh_pointers(region))
+    distinct = {name: symbol.distinct for name, symbol in region.visible.symbols.items() if symbol.distinct}
+    return _Pointers(_fixed_parameters(region), fresh_pointers(region), distinct)
 
 
 def _fixed_parameters(region: Region) -> frozenset[str]:

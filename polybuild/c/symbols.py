@@ -42,6 +42,7 @@ class Symbol:
     ``thread_local`` objects differ from thread to thread. A ``table`` is an array that has the elements of
     its declaration for ever: nothing changes them. A variable that nobody declared stands for
     ``lvalue``, an object in memory: it begins with what is there, and what it ends with is stored there.
+    The parameters ``distinct`` lead to other arrays in all calls.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Symbol:
     thread_local: bool = False
     table: bool = False
     lvalue: c_ast.Node | None = None
+    distinct: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from polybuild.c.basic_types import DataModel
-from polybuild.c.symbols import VisibleNames
+from polybuild.c.symbols import StorageClass, VisibleNames
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
 from polybuild.patterns import pattern
 from polybuild.source import blocks
+from polybuild.source.call_sites import distinct_parameters
 from polybuild.source.callees import CallerFile, calls_in, read_callees
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.columns import locate_token
@@ -110,6 +111,16 @@ def text_of(path: str) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
+def _told(visible: VisibleNames, distinct: Mapping[str, frozenset[str]]) -> VisibleNames:
+    """``visible`` with the parameters that are ``distinct``."""
+    changed = {
+        name: replace(visible.symbols[name], distinct=others)
+        for name, others in distinct.items()
+        if name in visible.symbols and visible.symbols[name].storage is StorageClass.PARAMETER
+    }
+    return replace(visible, symbols={**visible.symbols, **changed}) if changed else visible
+
+
 @dataclass(frozen=True, slots=True)
 class _FunctionParser:
     """Turns candidates into regions, one function at a time."""
@@ -156,9 +167,12 @@ class _FunctionParser:
             return {}
         file = file_scope(parsed.declarations, self.model, self.lines.text)
         regions = [self._region(each, parsed, file, surroundings) for each in balanced]
+        distinct = distinct_parameters(self.chunks, self.lines, number, parsed.function)
         around = CallerFile(self.chunks, self.lines, file, parsed)
         return {
-            region.index: replace(region, callees=read_callees(calls, around, region))
+            region.index: replace(
+                region, callees=read_callees(calls, around, region), visible=_told(region.visible, distinct)
+            )
             for region in regions
             if region is not None
         }

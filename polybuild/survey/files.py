@@ -66,9 +66,12 @@ def _is_worth_marks(region: RegionReport, nests: Sequence[LoopNest]) -> bool:
     """Whether marks around ``region`` may pay: not where loops around it come to it again and again in vain.
 
     Rows of usual lengths are too little work for threads then, and asking costs more than some rows take.
+    What takes long with usual sizes takes no longer for being asked.
     """
     told = region.prediction
     if told is None or min(told.one_thread_ns, told.all_threads_ns) < told.original_ns:
+        return True
+    if told.original_ns >= effort.WORTH_ASKING_NS:
         return True
     return not any(each.first_line < region.line and region.end_line < each.last_line for each in nests)
 

@@ -1,10 +1,5 @@
 #line 1 "polybuild_helpers.h"
 #define POLYBUILD_LINE(...) __VA_ARGS__
-#if defined __clang__ ? __clang_major__ >= 11 : __GNUC__ >= 9
-#define POLYBUILD_CHANCE(chance, condition) __builtin_expect_with_probability(!!(condition), 1, chance)
-#else
-#define POLYBUILD_CHANCE(chance, condition) (condition)
-#endif
 #ifndef POLYBUILD_HELPER
 #ifdef __has_attribute
 #if __has_attribute(no_profile_instrument_function)
@@ -136,10 +131,8 @@ static void blur(float image[N][N], float blurred[N][N])
   float rows[N][N];
 { /* polybuild: lines 9 to 16, the new order */
 #line 9
-  if (POLYBUILD_CHANCE(1.0 / 64, POLYBUILD_LINE(((const char *)(&image[499][499] + 1) <=
-          (const char *)&blurred[1][1] || (const char *)(&blurred[498][498] + 1) <= (const char *)&image[0][0]) /* line 12: 'blurred' and 'image' must not overlap */))) {
+  if (1) {
     /* tiles of 64 x 16 iterations; threads from 37000 instances on */
-#line 11
     POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(500.0 * 498.0 + 498.0 * 498.0, 18500)))
 #line 11
     for (long long tile_j = 0; tile_j <= 7; tile_j++) {

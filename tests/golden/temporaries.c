@@ -125,9 +125,7 @@ static int normalise(int n, int m, double *rows, const double *weights)
   const long long pb_n = n; const long long pb_m = m;
 #line 8
   if (POLYBUILD_LINE((double)pb_n * (double)pb_m >= 20000 /* line 8: less work is not worth threads */
-      && polybuild_team() > 1 /* line 8: one thread gains nothing */
-      && (!(pb_m >= 1) || (const char *)(&rows[(pb_n - 1) * pb_m + pb_m - 1] + 1) <=
-          (const char *)&weights[0] || (const char *)(&weights[pb_m - 1] + 1) <= (const char *)&rows[0]) /* line 12: 'rows' and 'weights' must not overlap */)) {
+      && polybuild_team() > 1 /* line 8: one thread gains nothing */)) {
     /* threads from 20000 instances on */
 #line 9
     POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * (double)pb_m, 10000)) private(scale))

@@ -129,6 +129,33 @@ def test_rows_in_loops_that_are_kept_are_marked_if_they_gain_at_usual_sizes(row,
     assert Path("solver.c").read_text().count("#pragma scop") == marks
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("rows", "marks"),
+    [
+        ("for (int j = p[i]; j < p[i + 1]; j++)\n    s += a[j] * x[c[j]];", 1),
+        ("int j = p[i];\n    while (j < p[i + 1]) {\n    s += a[j] * x[c[j]];\n    j++;\n    }", 1),
+        ("s = x[i];", 0),
+    ],
+)
+def test_what_takes_longer_than_asking_is_marked_in_loops_that_are_kept(rows, marks):
+    Path("solver.c").write_text(
+        "#include <stdio.h>\n"
+        "void solve(int m, int n, int *restrict p, int *restrict c, double *restrict a, double *restrict x,\n"
+        "           double *restrict y) {\n"
+        "    for (int k = 0; k < m; k++) {\n"
+        '        printf("%g", y[0]);\n'
+        "        for (int i = 0; i < n; i++) {\n"
+        "            double s = 0;\n"
+        f"            {rows}\n"
+        "            y[i] = s;\n"
+        "        }\n"
+        "    }\n}\n"
+    )
+    assert run(["survey", ".", "--apply", "--", "-O2"]) == 0
+    assert Path("solver.c").read_text().count("#pragma scop") == marks
+
+
 def test_a_page_and_a_list_tell_the_same(folder, capsys):
     assert run(["survey", "solver.c", "--html", "survey.html", "--limit", "2"]) == 0
     out = capsys.readouterr().out
