@@ -24,6 +24,10 @@ EXACT_PAIRS = 10_000
 end. Usual regions have some hundred,"""
 HULL_PIECES = 8
 """and pieces of an access beyond which over-approximated ones are found for the hull of it."""
+PAIRED_PIECES = 48
+"""Pieces of the accesses of a statement up to which those pairs are left out that meet nowhere,"""
+EMPTY_PIECE_OPERATIONS = 1_000_000
+"""in so many operations."""
 PROJECTION_OPERATIONS = 1_000_000
 """For counters that others determine."""
 PRIVATE_MODEL_OPERATIONS = 4_000_000

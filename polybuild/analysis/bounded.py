@@ -13,12 +13,19 @@ import contextlib
 import functools
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, compute_dependences
-from polybuild.effort import EXACT_DEPENDENCES, EXACT_PAIRS, HULL_PIECES
-from polybuild.poly.budget import operation_budget
+from polybuild.effort import (
+    EMPTY_PIECE_OPERATIONS,
+    EXACT_DEPENDENCES,
+    EXACT_PAIRS,
+    HULL_PIECES,
+    PAIRED_PIECES,
+)
+from polybuild.poly.budget import found_within, operation_budget
 from polybuild.poly.overapproximation import overapproximation_of_piece
 from polybuild.poly.relations import maps_of, union_of
 from polybuild.scop.model import AccessKind, Array, Scop
@@ -100,15 +107,31 @@ def _pairs(scop: Scop, sources: isl.UnionMap, sinks: isl.UnionMap) -> isl.UnionM
             same = source.apply_range(sink.reverse())
             first, second = (time_stamps[each.get_tuple_name(_in)] for each in (source, sink))
             for before in _levels(first, second):
-                pairs = same.intersect(before)
+                pairs = _without_empty_pieces(same.intersect(before))
                 if not pairs.plain_is_empty():
                     found.append(_hull(pairs).intersect(before))
     return union_of(found, scop.context.get_space())
 
 
+def _without_empty_pieces(pairs: isl.Map) -> isl.Map:
+    """``pairs`` without the pieces that have none, if it is known in time which these are.
+
+    Strides tell references apart that one convex piece for all of them does not: ``u[8 * i + 1]`` is no
+    ``u[8 * k + 2]`` (the greatest common divisor test of Banerjee 1988).
+    """
+    if pairs.n_basic_map() <= HULL_PIECES:
+        return pairs
+    return found_within(EMPTY_PIECE_OPERATIONS, partial(_pieces_with_points, pairs)) or pairs
+
+
+def _pieces_with_points(pairs: isl.Map) -> isl.Map:
+    pieces = (isl.Map.from_basic_map(each) for each in pairs.get_basic_maps() if not each.is_empty())
+    return functools.reduce(isl.Map.union, pieces, isl.Map.empty(pairs.get_space()))
+
+
 def _in_few_pieces(accesses: isl.UnionMap) -> isl.UnionMap:
     """``accesses``, those of many pieces over-approximated by one: each has pairs with each of others."""
-    few = (_hull(each) if each.n_basic_map() > HULL_PIECES else each for each in maps_of(accesses))
+    few = (_hull(each) if each.n_basic_map() > PAIRED_PIECES else each for each in maps_of(accesses))
     return union_of(few, accesses.get_space())
 
 
