@@ -626,4 +626,4 @@ def _other_than_one(parameter: str, region: Region) -> Violation:
     """That a ``parameter`` is not 1, wherever it is read."""
     other = spaces.parameter(0, parameter).ne_set(spaces.constant(0, 1))
     reason = f"'{parameter}', which multiplies loop counters in subscripts, must be 1"
-    return Violation(other, spaces.universe(0), "non-affine", reason, region.begin, "")
+    return Violation(other, spaces.universe(0), "unknown-footprint", reason, region.begin, "")
