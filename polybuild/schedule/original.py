@@ -20,6 +20,14 @@ def original_bands(scop: Scop, dependences: Dependences) -> isl.Schedule:
     return _annotated(scop.schedule.get_root(), dependences.carried).get_schedule()
 
 
+def original_loops(scop: Scop, dependences: Dependences) -> isl.Schedule:
+    """The original schedule of ``scop``, in which loops that carry no dependence are coincident.
+
+    Each loop is a band of its own: none changes places with another. The result has to be checked, as above.
+    """
+    return _annotated(scop.schedule.get_root(), dependences.carried, nested=False).get_schedule()
+
+
 def with_bands_beside(
     schedule: isl.Schedule, dependences: Dependences, kept: Callable[[isl.ScheduleNode], bool]
 ) -> isl.Schedule:
@@ -43,17 +51,20 @@ def with_bands_beside(
     return beside(schedule.get_root(), dependences.carried).get_schedule()
 
 
-def _annotated(node: isl.ScheduleNode, active: isl.UnionMap) -> isl.ScheduleNode:
-    """The tree at ``node``, where ``active`` are the dependences that nothing above orders."""
+def _annotated(node: isl.ScheduleNode, active: isl.UnionMap, *, nested: bool = True) -> isl.ScheduleNode:
+    """The tree at ``node``, where ``active`` are the dependences that nothing above orders.
+
+    Loops directly inside each other become permutable bands if they are to be ``nested``.
+    """
     if is_band(node):
-        node = _with_nested(node, active)
+        node = _with_nested(node, active) if nested else node
         for position in range(node.band_n_member()):
             same = active.eq_at_multi_union_pw_aff(member(node, position))
             node = node.band_member_set_coincident(position, int(active.is_subset(same)))
         active = active.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
     for index in range(node.n_children()):
         child = node.child(index)
-        node = _annotated(child, within(active, child)).parent()
+        node = _annotated(child, within(active, child), nested=nested).parent()
     return node
 
 

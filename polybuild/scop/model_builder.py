@@ -625,5 +625,5 @@ def _element(kind: types.Type) -> types.Type:
 def _other_than_one(parameter: str, region: Region) -> Violation:
     """That a ``parameter`` is not 1, wherever it is read."""
     other = spaces.parameter(0, parameter).ne_set(spaces.constant(0, 1))
-    reason = f"'{parameter}', which multiplies loop counters in subscripts, must be 1"
+    reason = "what multiplies loop counters in subscripts must be 1"
     return Violation(other, spaces.universe(0), "unknown-footprint", reason, region.begin, "")

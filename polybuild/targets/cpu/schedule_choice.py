@@ -14,11 +14,11 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.effort import ORDER_OPERATIONS, SCHEDULER_EFFORT, TRIAL_EFFORT, TRIAL_OPERATIONS
-from polybuild.poly.budget import budget_within
+from polybuild.poly.budget import budget_within, was_spent
 from polybuild.poly.trees import map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.linearised import constant_trips, linearises_loops
-from polybuild.schedule.original import original_bands
+from polybuild.schedule.original import original_bands, original_loops
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import NoHyperplane, Strategy
@@ -68,7 +68,7 @@ def orders(scop: Scop, dependences: Dependences, context: CompileContext) -> tup
     """
     wanted, fusion = context.options.schedule, context.options.fusion
     if wanted == "original":
-        return (Order(ORIGINAL, scop.schedule),)
+        return (Order(ORIGINAL, _original_loops(scop, dependences)),)
     if wanted == "auto" and (schedule := order_of_stencil(scop, dependences, context)) is not None:
         rows = with_unit_strides(scop, dependences, schedule)
         return (Order(ORIGINAL, with_shared_nests(scop, dependences, rows, context)),)
@@ -81,6 +81,24 @@ def orders(scop: Scop, dependences: Dependences, context: CompileContext) -> tup
     if wanted == "auto" and fusion == "auto":
         return _several(scop, dependences, order)
     return (order,)
+
+
+def _original_loops(scop: Scop, dependences: Dependences) -> isl.Schedule:
+    """The order of the program; loops that carry nothing, and whose values stay apart, may have threads.
+
+    Without such loops where it takes isl long to tell: there is no simpler order to fall back to.
+    """
+    try:
+        with budget_within(TRIAL_OPERATIONS):
+            loops = original_loops(scop, dependences)
+            check_schedule(loops, dependences, scop.domain)
+            return loops
+    except IllegalSchedule:
+        return scop.schedule
+    except isl.Error as error:
+        if not was_spent(error):
+            raise
+        return scop.schedule
 
 
 def _several(scop: Scop, dependences: Dependences, order: Order) -> tuple[Order, ...]:

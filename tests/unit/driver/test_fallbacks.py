@@ -109,6 +109,7 @@ def test_then_in_the_original_order(fail, compiled):
     result, tried = compiled(fail, 3)
     assert tried == [BEST, RECTANGULAR, UNTILED, ORIGINAL, BEST]
     assert [region.status for region in result.regions] == ["transformed"] * 2
+    assert result.regions[0].parallel_loops
     assert result.diagnostics == ()
 
 

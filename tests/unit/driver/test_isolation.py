@@ -123,7 +123,7 @@ def test_a_lost_region_is_tried_in_its_order(tmp_path, capfd):
     file.write_text(THREE_REGIONS + "}\n")
     assert run(["explain", str(file)]) == 0
     told = capfd.readouterr().out
-    assert told.count(" in f: parallel") == 2
+    assert told.count(" in f: parallel") == 3  # in its order, too
     assert told.count(" in f: ") == 3
     assert told.count("only its original order was tried: the process at work on it ended with signal") == 1
 

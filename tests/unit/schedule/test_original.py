@@ -6,7 +6,7 @@ import pytest
 
 from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import check_schedule
-from polybuild.schedule.original import original_bands
+from polybuild.schedule.original import original_bands, original_loops
 
 PARAMETERS = "int n, double a[restrict n][n], double b[restrict n][n], double x[restrict n], double *s"
 NEST = "for (int i = 1; i < n; i++) for (int j = 1; j < n - 1; j++)"
@@ -37,3 +37,22 @@ def test_bands(model, body, bands):
         for each in descendants(schedule.get_root())
         if is_band(each)
     ] == bands
+
+
+@pytest.mark.parametrize(
+    ("body", "loops"),
+    [
+        (f"{NEST} a[i][j] = b[j][i];", [1, 1]),
+        (f"{NEST} a[i][j] = a[i - 1][j];", [0, 1]),
+        (f"for (int t = 0; t < n; t++) {NEST} a[i][j] = b[i][j] + t;", [0, 1, 1]),
+        (f"{NEST} x[i] += a[i][j];", [1, 0]),
+    ],
+)
+def test_loops(model, body, loops):
+    found = model(body, PARAMETERS)
+    schedule = original_loops(found.scop, found.dependences)
+    check_schedule(schedule, found.dependences, found.scop.domain)
+    assert schedule.get_map().is_equal(found.scop.schedule.get_map())
+    bands = [each for each in descendants(schedule.get_root()) if is_band(each)]
+    assert all(each.band_n_member() == 1 for each in bands)
+    assert [int(each.band_member_get_coincident(0)) for each in bands] == loops
