@@ -28,7 +28,7 @@ from polybuild.analysis.inspectors import Inspector, Inspectors
 from polybuild.analysis.pointer_tables import tables_of
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import location
+from polybuild.c.syntax_tree import exposed_operand, location, walk
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.scop.model import AccessKind, Array, Parameter, Provenance, Scop
 from polybuild.source.model import Region
@@ -277,7 +277,8 @@ def _pointers_of(region: Region) -> _Pointers:
 
 def _fixed_parameters(region: Region) -> frozenset[str]:
     """The parameters of the function that keep the value of their call."""
-    changed = set(_assigned(region.function.body))
+    targets = map(exposed_operand, walk(region.function.body))
+    changed = {each.name for each in targets if isinstance(each, c_ast.ID)}
     return frozenset(
         symbol.name
         for symbol in region.visible.symbols.values()
@@ -285,18 +286,6 @@ def _fixed_parameters(region: Region) -> frozenset[str]:
         and not symbol.address_taken
         and symbol.name not in changed
     )
-
-
-def _assigned(node: c_ast.Node) -> Iterator[str]:
-    target = None
-    if isinstance(node, c_ast.Assignment):
-        target = node.lvalue
-    elif isinstance(node, c_ast.UnaryOp) and node.op in {"++", "p++", "--", "p--", "&"}:
-        target = node.expr
-    if isinstance(target, c_ast.ID):
-        yield target.name
-    for child in node:
-        yield from _assigned(child)
 
 
 def _same_type(first: types.Type, second: types.Type) -> bool:

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pycparser import c_ast
 
 from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import exposed_operand, walk
 from polybuild.c.types import PointerType
 from polybuild.source.model import Region
 
 _ALLOCATORS = frozenset({"malloc", "calloc", "aligned_alloc", "memalign", "valloc", "_mm_malloc"})
-_CHANGING = frozenset({"++", "p++", "--", "p--", "&"})
 
 
 def fresh_pointers(region: Region) -> frozenset[str]:
@@ -36,14 +36,13 @@ def fresh_pointers(region: Region) -> frozenset[str]:
 
 def _assignments(node: c_ast.Node) -> Iterator[tuple[str, c_ast.Node | None]]:
     """The variables that ``node`` changes with their new values, None where these depend on the old ones."""
-    if isinstance(node, c_ast.Decl) and node.name and node.init is not None:
-        yield node.name, node.init
-    elif isinstance(node, c_ast.Assignment) and isinstance(node.lvalue, c_ast.ID):
-        yield node.lvalue.name, node.rvalue if node.op == "=" else None
-    elif isinstance(node, c_ast.UnaryOp) and isinstance(node.expr, c_ast.ID) and node.op in _CHANGING:
-        yield node.expr.name, None
-    for child in node:
-        yield from _assignments(child)
+    for each in walk(node):
+        changed = exposed_operand(each)
+        if isinstance(each, c_ast.Decl) and each.name and each.init is not None:
+            yield each.name, each.init
+        elif isinstance(changed, c_ast.ID):
+            is_set = isinstance(each, c_ast.Assignment) and each.op == "="
+            yield changed.name, each.rvalue if is_set else None
 
 
 def _is_fresh(value: c_ast.Node) -> bool:

@@ -56,6 +56,13 @@ def changed_operand(node: c_ast.Node) -> c_ast.Node | None:
     return node.expr if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS else None
 
 
+def exposed_operand(node: c_ast.Node) -> c_ast.Node | None:
+    """What a node changes, or lets others change as its address is taken; None for every other node."""
+    if isinstance(node, c_ast.UnaryOp) and node.op == "&":
+        return node.expr
+    return changed_operand(node)
+
+
 def has_side_effect(expression: c_ast.Node) -> bool:
     """Whether evaluating ``expression`` may change something."""
     return any(

@@ -98,6 +98,14 @@ class _Settled:
 
 
 @dataclass(frozen=True, slots=True)
+class _Earlier:
+    """What processes left to later ones: how they crashed, and what they found, by the position."""
+
+    crashes: dict[Position, tuple[str, ...]] = field(default_factory=dict)
+    found: dict[Position, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class _Crash:
     position: Position | None
     how: str
@@ -122,28 +130,22 @@ def run_isolated(
     """
     if not hasattr(os, "fork"):
         return work(UNWATCHED)
-    crashes: dict[Position, tuple[str, ...]] = {}
-    found: dict[Position, Any] = {}
+    earlier = _Earlier()
     before = _spent()
     while True:
         left = None if in_all is None else in_all - (_spent() - before)
-        answer = _once(work, crashes, found, _Terms(seconds, left, jobs=jobs))
+        answer = _once(work, earlier, _Terms(seconds, left, jobs=jobs))
         if isinstance(answer, _Done):
             return cast("_T", answer.result)
         if isinstance(answer, _Raised):
             raise answer.error
         if answer.position is None:
             raise WorkerCrashError(answer.how)
-        crashes[answer.position] = (*crashes.get(answer.position, ()), answer.how)
+        earlier.crashes[answer.position] = (*earlier.crashes.get(answer.position, ()), answer.how)
 
 
-def _once(
-    work: Callable[[Watch], _T],
-    crashes: Mapping[Position, tuple[str, ...]],
-    found: dict[Position, Any],
-    terms: _Terms,
-) -> _Done | _Raised | _Crash:
-    """What comes of ``work`` in one process, which knows what was ``found``, and adds to that."""
+def _once(work: Callable[[Watch], _T], earlier: _Earlier, terms: _Terms) -> _Done | _Raised | _Crash:
+    """What comes of ``work`` in one process, which adds to what was found before."""
     ours, theirs = pipe_of_values()
     progress = ProgressLine()
     terms = replace(terms, tells=progress.shows)
@@ -151,20 +153,19 @@ def _once(
     worker = os.fork()
     if not worker:
         ours.close()
-        _end_after(lambda: _answer(work, (crashes, found), terms, theirs))
+        _end_after(lambda: _answer(work, earlier, terms, theirs))
     theirs.close()  # else the worker's end would not be the end of the pipe
-    return _told(worker, ours, (progress, found), terms)
+    return _told(worker, ours, progress, earlier, terms)
 
 
 def _told(
-    worker: int, pipe: Receiver, tells: tuple[ProgressLine, dict[Position, Any]], terms: _Terms
+    worker: int, pipe: Receiver, progress: ProgressLine, earlier: _Earlier, terms: _Terms
 ) -> _Done | _Raised | _Crash:
     """What the process ``worker`` tells until it has done its work, or how it ended.
 
-    It ``tells`` where it stands, and what it found.
+    What it finds on the way is there for later ones.
     """
     position = None
-    progress, found = tells
     with pipe:
         try:
             while True:
@@ -177,7 +178,7 @@ def _told(
                 if isinstance(message, str):
                     progress.at(message)
                 elif isinstance(message, _Settled):
-                    found[message.position] = message.what
+                    earlier.found[message.position] = message.what
                 else:
                     position = message
         except EOFError:
@@ -227,16 +228,10 @@ def _end_after(work: Callable[[], None]) -> NoReturn:
         os._exit(code)
 
 
-def _answer(
-    work: Callable[[Watch], Any],
-    before: tuple[Mapping[Position, tuple[str, ...]], Mapping[Position, Any]],
-    terms: _Terms,
-    pipe: Sender,
-) -> None:
-    """What the process does; ``before`` it others crashed, and found out what they did."""
+def _answer(work: Callable[[Watch], Any], earlier: _Earlier, terms: _Terms, pipe: Sender) -> None:
+    """What the process does."""
     import resource  # noqa: PLC0415 - where there is fork, there is this
 
-    crashes, found = before
     usual, maximum = resource.getrlimit(resource.RLIMIT_CPU)
     if terms.in_all is not None:
         last = max(1, math.ceil(terms.in_all)) + terms.seconds
@@ -249,7 +244,7 @@ def _answer(
     def limits(position: Position | None) -> None:
         soft = usual
         if position is not None:
-            seconds = terms.seconds / 4 ** len(crashes.get(position, ()))
+            seconds = terms.seconds / 4 ** len(earlier.crashes.get(position, ()))
             soft = math.ceil(time.process_time() + seconds)
         limits = [each for each in (soft, usual, maximum) if each != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_CPU, (min(limits, default=resource.RLIM_INFINITY), maximum))
@@ -263,13 +258,13 @@ def _answer(
 
     def forked() -> Watch:
         pipe.close()  # else its end would not be that of the process that this one is a copy of
-        return Watch(crashes, limits, is_over=is_over)
+        return Watch(earlier.crashes, limits, is_over=is_over)
 
     if terms.jobs > 1:
         os.setpgid(0, 0)  # copies end with their original
     try:
         enters = pipe.send if terms.tells else _nowhere
-        watch = Watch(crashes, begins, enters, is_over, terms.jobs, forked, is_found, found)
+        watch = Watch(earlier.crashes, begins, enters, is_over, terms.jobs, forked, is_found, earlier.found)
         pipe.send(_Done(work(watch)))
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - who waits for the work is to handle it
         pipe.send(_Raised(error))

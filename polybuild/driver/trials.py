@@ -10,7 +10,7 @@ from polybuild.codegen.file.region import RegionText
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
 from polybuild.driver.details import Details
-from polybuild.driver.isolation import UNWATCHED, Watch
+from polybuild.driver.isolation import UNWATCHED, Position, Watch
 from polybuild.driver.pass_printer import PassPrinter
 from polybuild.driver.pass_times import PassClock
 from polybuild.driver.region import begin_region, compile_region
@@ -54,7 +54,7 @@ class Trials:
 
         What a process found out that ended at another loop is not tried again.
         """
-        position = (region.span.start, region.span.end)
+        position = _position_of(region)
         trial = cast("TriedLoop | None", self.watch.found.get(position))
         if trial is None:
             trial = self._tried(region)
@@ -69,7 +69,7 @@ class Trials:
         """What comes of a region; it is kept for later where that gains."""
         started = time.perf_counter()
         try:
-            crashes = begin_region(self.watch, (region.span.start, region.span.end), region)
+            crashes = begin_region(self.watch, _position_of(region), region)
             printer = PassPrinter(enters=self.watch.enters, clock=self.clock)
             share = DETECTED_SHARE << min(len(self._exhausting), DETECTED_HALVINGS)
             text, report, details = compile_region(
@@ -93,9 +93,13 @@ class Trials:
         """What became of a loop that was tried, None where that was under other terms, or fails now."""
         if not region.detected or context != self.context:
             return None
-        if region.span not in self._gained and (region.span.start, region.span.end) in self.watch.found:
+        if region.span not in self._gained and _position_of(region) in self.watch.found:
             self._tried(region)  # a process did that ended at another loop
         return self._gained.get(region.span)
+
+
+def _position_of(region: Region) -> Position:
+    return region.span.start, region.span.end
 
 
 def _is_in(inner: Span, outer: Span) -> bool:

@@ -66,8 +66,11 @@ def found_within(maximum: int, find: Callable[[], _T]) -> _T | None:
 
     None, too, where a time limit is over.
     """
-    if time_is_over():
-        return None
+    return None if time_is_over() else settled_within(maximum, find)
+
+
+def settled_within(maximum: int, find: Callable[[], _T]) -> _T | None:
+    """The same however late it is: for what has to be settled before anything comes out at all."""
     try:
         with budget_within(maximum):
             return find()

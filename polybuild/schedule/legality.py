@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray, by_memory
-from polybuild.poly.budget import budget_within, was_spent
+from polybuild.poly.budget import settled_within
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of, sets_of, union_of
 from polybuild.poly.trees import children, descendants, is_band, is_mark, member, node_kind, within
@@ -87,14 +87,7 @@ def prove(
         check(every)
         return bool(dependences.validity.is_subset(every.validity))
 
-    try:
-        with budget_within(operations):
-            both = by_accesses()
-    except isl.Error as error:
-        if not was_spent(error):
-            raise
-        both = False
-    if not both:
+    if not settled_within(operations, by_accesses):
         check(dependences)
 
 

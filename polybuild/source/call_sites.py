@@ -26,7 +26,7 @@ def distinct_parameters(
     """For parameters of the ``function`` in chunk ``number`` those that each call gives another array."""
     parameters = _parameters(function)
     pointers = [at for at, each in enumerate(parameters) if _is_pointer(each)]
-    if "static" not in function.decl.storage or len(pointers) < len("ab"):
+    if "static" not in function.decl.storage or len(pointers) < 2:
         return _NOT_KNOWN
     distinct = set(itertools.combinations(pointers, 2))
     called = False

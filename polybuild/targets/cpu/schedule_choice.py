@@ -14,7 +14,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.effort import ORDER_OPERATIONS, SCHEDULER_EFFORT, TRIAL_EFFORT, TRIAL_OPERATIONS
-from polybuild.poly.budget import budget_within, was_spent
+from polybuild.poly.budget import budget_within, settled_within
 from polybuild.poly.trees import map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.linearised import constant_trips, linearises_loops
@@ -88,17 +88,15 @@ def _original_loops(scop: Scop, dependences: Dependences) -> isl.Schedule:
 
     Without such loops where it takes isl long to tell: there is no simpler order to fall back to.
     """
-    try:
-        with budget_within(TRIAL_OPERATIONS):
-            loops = original_loops(scop, dependences)
-            check_schedule(loops, dependences, scop.domain)
-            return loops
-    except IllegalSchedule:
-        return scop.schedule
-    except isl.Error as error:
-        if not was_spent(error):
-            raise
-        return scop.schedule
+
+    def checked() -> isl.Schedule:
+        loops = original_loops(scop, dependences)
+        check_schedule(loops, dependences, scop.domain)
+        return loops
+
+    with contextlib.suppress(IllegalSchedule):
+        return settled_within(TRIAL_OPERATIONS, checked) or scop.schedule
+    return scop.schedule
 
 
 def _several(scop: Scop, dependences: Dependences, order: Order) -> tuple[Order, ...]:

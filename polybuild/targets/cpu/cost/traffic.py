@@ -8,7 +8,7 @@ a cache is there in the next one if the footprint of an iteration fits: then the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from polybuild.scop.model import AccessKind
@@ -139,7 +139,7 @@ class Traffic:
                     written.add(name)
         rows: dict[tuple[str, _Matrix], float] = {}
         for (name, matrix), size in bytes_of.items():  # parts of the same rows share units, or one is small
-            key = name, _neighbour(matrix, [each for other, each in bytes_of if other == name])[:-1]
+            key = name, _neighbour(matrix, (each for other, each in bytes_of if other == name))[:-1]
             rows[key] = max(rows.get(key, 0.0), size)
         arrays: dict[str, float] = {}
         for (name, _), size in rows.items():
@@ -176,7 +176,7 @@ class Traffic:
         return self.wholes[unit]
 
 
-def _neighbour(matrix: _Matrix, others: Sequence[_Matrix]) -> _Matrix:
+def _neighbour(matrix: _Matrix, others: Iterable[_Matrix]) -> _Matrix:
     """Which of ``others`` tells how a reference moves that ``matrix`` knows in part; itself if none does.
 
     What is around a corner in one iteration, as ``u[(i + 1) % n]``, is beside ``u[i]`` in all the rest. What
