@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pycparser import c_ast
@@ -12,6 +13,29 @@ from polybuild.c.synthetic import EntryValue
 from polybuild.diagnostics import Location
 
 _STEPS = frozenset({"++", "--", "p++", "p--"})
+
+
+def _there(*parts: c_ast.Node | None) -> list[c_ast.Node]:
+    return [each for each in parts if each is not None]
+
+
+_LEAVES = frozenset({c_ast.ID, c_ast.Constant, c_ast.IdentifierType, c_ast.Break, c_ast.Continue})
+_PARTS: Mapping[type, Callable[[Any], Iterable[c_ast.Node]]] = {  # of usual kinds, the last one first
+    c_ast.ArrayRef: operator.attrgetter("subscript", "name"),
+    c_ast.Assignment: operator.attrgetter("rvalue", "lvalue"),
+    c_ast.BinaryOp: operator.attrgetter("right", "left"),
+    c_ast.StructRef: operator.attrgetter("field", "name"),
+    c_ast.Cast: operator.attrgetter("expr", "to_type"),
+    c_ast.UnaryOp: lambda node: (node.expr,),
+    c_ast.TypeDecl: lambda node: _there(node.type),
+    c_ast.PtrDecl: lambda node: _there(node.type),
+    c_ast.Typename: lambda node: _there(node.type),
+    c_ast.Decl: lambda node: _there(node.bitsize, node.init, node.type),
+    c_ast.If: lambda node: _there(node.iffalse, node.iftrue, node.cond),
+    c_ast.FuncCall: lambda node: _there(node.args, node.name),
+    c_ast.ExprList: lambda node: (node.exprs or ())[::-1],
+    c_ast.Compound: lambda node: (node.block_items or ())[::-1],
+}
 _CHOICES = (c_ast.If, c_ast.TernaryOp, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)
 
 
@@ -35,7 +59,9 @@ def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
     while pending:
         node = pending.pop()
         yield node
-        pending += reversed(list(node))
+        kind = type(node)
+        if kind not in _LEAVES:  # pycparser's own way takes three times as long
+            pending += _PARTS[kind](node) if kind in _PARTS else reversed(list(node))
 
 
 def always_evaluates(body: c_ast.Node, wanted: c_ast.Node) -> bool:

@@ -37,6 +37,9 @@ from polybuild.values import dataclass
 Accept = Callable[[Region], Diagnostic | None]
 """Why a region is not to be taken, None if it is."""
 
+NOT_TRIED = "not-tried"
+"""The code of a loop that was not tried, as there is no time for it, nor for any other."""
+
 _COMMENT = pattern(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _HINTS = pattern(
     r"(?:(?:GCC|clang)\s+)?(?:ivdep|unroll|loop)\b|(?:nounroll|vector|novector|simd|omp\s+simd)\b"
@@ -162,6 +165,7 @@ class _Detector:
         self._accept = accept
         self._user_text = SourceText(file.text, file.path)
         self._lines = LineTable(file.preprocessed, self._user_text, file.path)
+        self._chunks = ChunkIndex(file.preprocessed)
         self.refused: list[RefusedLoop] = []
 
     def in_functions(self) -> Iterator[StatementRange]:
@@ -192,22 +196,26 @@ class _Detector:
                 taken.append(loop)
                 continue
             refused.append((candidate, problem))
+            if problem.code == NOT_TRIED:
+                continue  # nor are those inside
             if candidate.depth < DETECTED_DEPTH - 1 and not self._directive_of(loop.start):
                 found = self._loops(*self._inside(loop))  # but where threads run what is inside
                 inner = [replace(each, clauses=loop.clauses) for each in found]
                 for each in self._candidates(inner, candidate):
                     heapq.heappush(pending, each)
         refused.sort(key=lambda pair: (pair[0].depth, pair[0].loop.start))
+        ends = any(problem.code == NOT_TRIED for _, problem in refused)
         self.refused += [RefusedLoop(each.loop.first_line, each.loop.last_line, why) for each, why in refused]
-        return self._joined(sorted(taken, key=lambda each: each.start))
+        taken.sort(key=lambda each: each.start)
+        return taken if ends else self._joined(taken)
 
     def read(self, ranges: Sequence[StatementRange]) -> Regions:
         """The regions of the file with ``ranges`` marked."""
-        user_text = SourceText(self._file.text, self._file.path)
         spans = {self._span(each) for each in ranges}
-        for statements in ranges:
-            user_text.markers += self._markers(statements)
-        marked = replace(self._file, preprocessed=self._marked(ranges))
+        user_text = self._user_text.with_markers(
+            marker for statements in ranges for marker in self._markers(statements)
+        )
+        marked = self._marked(ranges)
         regions, diagnostics = regions_in(marked, user_text)
         return (
             tuple(
@@ -224,7 +232,7 @@ class _Detector:
 
     def _functions(self) -> Iterator[Chunk]:
         text = self._lines.text
-        for chunk in ChunkIndex(text).chunks:
+        for chunk in self._chunks.chunks:
             if chunk.body is None or is_shared_by_others(
                 text, chunk.body, chunk.end, teams_give_way=self._shared
             ):
@@ -404,21 +412,28 @@ class _Detector:
             Marker("endscop", Span(span.end, span.end), last, last, 1),
         ]
 
-    def _marked(self, ranges: Sequence[StatementRange]) -> str:
-        """The preprocessed text with pragmas around ``ranges``; all lines keep their numbers."""
+    def _marked(self, ranges: Sequence[StatementRange]) -> FileText:
+        """The file with pragmas around ``ranges`` when preprocessed; all lines keep their numbers."""
         text = self._lines.text
         pieces: list[str] = []
+        inserted: list[tuple[int, int]] = []
         position = 0
         for statements in sorted(ranges, key=lambda each: each.start):
             begin = self._lines.presumed_at(statements.start)
             end = self._lines.presumed_at(statements.end)
-            pieces += [text[position : statements.start], f"#pragma scop {statements.clauses}\n"]
-            pieces += [_line(begin), text[statements.start : statements.end]]
-            pieces.append(f"\n{_line(end)}#pragma endscop\n")
-            pieces.append(_line(PresumedLocation(end.file, end.line + 1)))
+            before = f"#pragma scop {statements.clauses}\n{_line(begin)}"
+            after = f"\n{_line(end)}#pragma endscop\n{_line(PresumedLocation(end.file, end.line + 1))}"
+            pieces += [
+                text[position : statements.start],
+                before,
+                text[statements.start : statements.end],
+                after,
+            ]
             position = statements.end + 1
+            inserted += [(statements.start, len(before)), (position, len(after) - 1)]
         pieces.append(text[position:])
-        return "".join(pieces)
+        new = "".join(pieces)
+        return replace(self._file, preprocessed=new, chunks=self._chunks.with_inserted(new, inserted))
 
 
 def _line(presumed: PresumedLocation) -> str:

@@ -12,6 +12,10 @@ from polybuild.source.nesting import MarkerContext
 from polybuild.values import dataclass
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
+_WITHOUT_BLOCKS = (
+    *(c_ast.Assignment, c_ast.BinaryOp, c_ast.Constant, c_ast.Decl, c_ast.FuncCall, c_ast.ID),
+    *(c_ast.Pragma, c_ast.TernaryOp, c_ast.UnaryOp),
+)
 
 
 def begin_pragma(index: int) -> str:
@@ -61,7 +65,9 @@ def item_lists(
         yield inside, node.block_items or ()
     elif isinstance(node, c_ast.Case | c_ast.Default):
         yield inside, node.stmts or ()
-    for _, child in node.children():
+    elif isinstance(node, _WITHOUT_BLOCKS):
+        return
+    for child in node:
         yield from item_lists(child, inside)
 
 

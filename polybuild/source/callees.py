@@ -11,7 +11,6 @@ from pycparser import c_ast
 
 from polybuild.c.symbols import VisibleNames
 from polybuild.c.tokens import KEYWORDS, identifiers
-from polybuild.effort import PARSED_CHUNKS
 from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.lines import LineTable
@@ -114,10 +113,12 @@ def _defined(name: str, number: int, file: CallerFile, around: Region) -> Callee
     return Callee(name, _named_parameters(items), body=body)
 
 
-@functools.lru_cache(maxsize=PARSED_CHUNKS)  # functions of a file call the same ones
 def _definition(chunks: ChunkIndex, lines: LineTable, number: int) -> ParsedFunction:
     """A function that is called. Raises FunctionSyntaxError."""
-    return parse_function(chunks, lines, number, {})
+    known: ParsedFunction | None = chunks.known.get(("definition", number))
+    if known is None:  # functions of a file call the same ones
+        known = chunks.known["definition", number] = parse_function(chunks, lines, number, {})
+    return known
 
 
 def _named_parameters(items: Sequence[c_ast.Node]) -> tuple[c_ast.Node, ...]:

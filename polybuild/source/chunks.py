@@ -7,12 +7,17 @@ expression, whatever it contains.
 from __future__ import annotations
 
 import bisect
+import copy
+import functools
+import itertools
+import operator
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Any
 
 from polybuild.c.tokens import CHARACTER, KEYWORDS, STRING, WORD, identifiers, matching_bracket, token_texts
-from polybuild.effort import LONG_DECLARATION
+from polybuild.effort import LONG_DECLARATION, PARSED_CHUNKS
 from polybuild.patterns import pattern
 from polybuild.values import dataclass
 
@@ -166,30 +171,49 @@ class ChunkIndex:
     """The chunks of a preprocessed text and, for each name, the chunks that declare it.
 
     Headers declare hundreds of names of which a region needs a few: only chunks that have the word of one in
-    them are looked at closely, once.
+    them are looked at closely, once. What is ``known`` of chunks by their numbers is there for whoever reads.
     """
 
     def __init__(self, text: str) -> None:
         """Cut ``text`` and index its words."""
         self.text = text
         self.chunks = cut(text)
-        self._starts = [chunk.start for chunk in self.chunks]
-        self._declared: dict[int, set[str]] = {}
+        self._declared: dict[int, AbstractSet[str]] = {}
         self._declaring: dict[str, tuple[int, ...]] = {}
-        self._mentions: dict[int, set[str]] = {}
-        self._typedefs: dict[int, set[str]] = {}
+        self._mentions: dict[int, AbstractSet[str]] = {}
+        self._typedefs: dict[int, AbstractSet[str]] = {}
         self._with_word: dict[str, list[int]] = {}
+        self.known: dict[tuple[str, int], Any] = {}
         for number, chunk in enumerate(self.chunks):
             end = chunk.end if chunk.body is None else chunk.body
-            for word in set(_WORD.findall(text, chunk.start, end)):
+            for word in _words_of(text[chunk.start : end]):
                 self._with_word.setdefault(word, []).append(number)
 
-    def _names(self, number: int) -> set[str]:
+    def with_inserted(self, text: str, inserted: Sequence[tuple[int, int]]) -> ChunkIndex:
+        """The index of ``text``: this one's with lines ``inserted`` in bodies of functions.
+
+        Each is an offset into the text of this one and how many characters more there are from there on.
+        """
+        places = [offset for offset, _ in inserted]
+        moves = list(itertools.accumulate((length for _, length in inserted), initial=0))
+
+        def moved(offset: int) -> int:
+            return offset + moves[bisect.bisect_right(places, offset)]
+
+        new = copy.copy(self)
+        new.text = text
+        new.chunks = [
+            Chunk(moved(each.start), moved(each.end), None if each.body is None else moved(each.body))
+            for each in self.chunks
+        ]
+        return new
+
+    def _names(self, number: int) -> AbstractSet[str]:
         """What a chunk declares."""
         if number not in self._declared:
             chunk = self.chunks[number]
             if chunk.body is None:
-                names = declared_names(self.head(number))
+                names: AbstractSet[str] = declared_names(self.head(number))
             else:
                 names = set(_CALL_LIKE.findall(self.text, chunk.start, chunk.body)) - KEYWORDS
             self._declared[number] = names
@@ -202,15 +226,15 @@ class ChunkIndex:
             self._typedefs[number] = declared_names(head) if _TYPEDEF.match(head) else set()
         return self._typedefs[number]
 
-    def _mentioned(self, number: int) -> set[str]:
+    def _mentioned(self, number: int) -> AbstractSet[str]:
         """The names that what a chunk declares asks for."""
         if number not in self._mentions:
-            self._mentions[number] = identifiers(without_attributes(self.head(number)))
+            self._mentions[number] = _mentioned_in(self.head(number))
         return self._mentions[number]
 
     def at(self, offset: int) -> int | None:
         """The number of the chunk that contains ``offset``, None between chunks."""
-        number = bisect.bisect_right(self._starts, offset) - 1
+        number = bisect.bisect_right(self.chunks, offset, key=operator.attrgetter("start")) - 1
         return number if number >= 0 and offset < self.chunks[number].end else None
 
     def head(self, number: int) -> str:
@@ -251,10 +275,21 @@ class ChunkIndex:
         return sorted(needed)
 
 
+@functools.lru_cache(maxsize=PARSED_CHUNKS)  # a file is cut anew for each candidate in it
+def _mentioned_in(head: str) -> frozenset[str]:
+    return frozenset(identifiers(without_attributes(head)))
+
+
+@functools.lru_cache(maxsize=PARSED_CHUNKS)
+def _words_of(head: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(head))
+
+
 _AFTER_NAME = frozenset([*";,[(=:", "__attribute__", "__attribute", "__asm__", "__asm", "asm"])
 
 
-def declared_names(text: str) -> set[str]:
+@functools.lru_cache(maxsize=PARSED_CHUNKS)
+def declared_names(text: str) -> frozenset[str]:
     """The names a declaration declares: objects, functions, types, tags and enumerators.
 
     A few more are harmless (parameters of function pointers).
@@ -288,4 +323,4 @@ def declared_names(text: str) -> set[str]:
                 declared = previous in {"*", "("} and following in {")", "[", "("}
             if declared:
                 names.add(word)
-    return names
+    return frozenset(names)

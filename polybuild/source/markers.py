@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bisect
+import copy
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from polybuild.patterns import pattern
@@ -76,6 +78,12 @@ class SourceText:
         self._scan()
         self.markers = [self._with_conditional(each) for each in self.markers]
         self._segments = self._renumbering(path)
+
+    def with_markers(self, markers: Iterable[Marker]) -> SourceText:
+        """The same text with more ``markers``."""
+        new = copy.copy(self)
+        new.markers = [*self.markers, *markers]
+        return new
 
     @property
     def renumbered(self) -> bool:

@@ -168,11 +168,17 @@ def _units(
     return known + units
 
 
-@functools.lru_cache(maxsize=PARSED_CHUNKS)  # most functions of a file need the same ones
 def _declaration(
     chunks: ChunkIndex, lines: LineTable, number: int
 ) -> tuple[str, tuple[PresumedLocation, ...]]:
     """What a chunk declares, a function without its body, and the user's location of each line."""
+    known: tuple[str, tuple[PresumedLocation, ...]] | None = chunks.known.get(("declaration", number))
+    if known is None:  # most functions of a file need the same ones
+        known = chunks.known["declaration", number] = _declared(chunks, lines, number)
+    return known
+
+
+def _declared(chunks: ChunkIndex, lines: LineTable, number: int) -> tuple[str, tuple[PresumedLocation, ...]]:
     chunk = chunks.chunks[number]
     if chunk.body is None:
         raw, locations = _extract(lines, chunk.start, chunk.end, {})

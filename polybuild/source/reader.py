@@ -61,13 +61,17 @@ def read_source(path: str, compiler: Sequence[str], flags: Sequence[str], *, hea
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """What regions are read from: the user's text, its name, the flags, the preprocessed text, and macros."""
+    """What regions are read from: the user's text, its name, the flags, the preprocessed text, and macros.
+
+    ``chunks`` are those of the preprocessed text, if they are known.
+    """
 
     text: str
     path: str
     flags: Sequence[str]
     preprocessed: str
     macros: frozenset[str] = frozenset()
+    chunks: ChunkIndex | None = None
 
 
 Regions = tuple[tuple[Region | RejectedRegion, ...], tuple[Diagnostic, ...]]
@@ -77,7 +81,7 @@ Regions = tuple[tuple[Region | RejectedRegion, ...], tuple[Diagnostic, ...]]
 def regions_in(file: FileText, user_text: SourceText) -> Regions:
     """What stands between the markers of the preprocessed text, which ``user_text`` finds in the user's."""
     lines = LineTable(file.preprocessed, user_text, file.path)
-    chunks = ChunkIndex(file.preprocessed)
+    chunks = file.chunks or ChunkIndex(file.preprocessed)
     finder = RegionFinder(user_text, lines, chunks)
     finder.find()
     model = DataModel.from_flags(preprocessing_flags(file.path, file.flags))

@@ -73,6 +73,24 @@ def test_only_what_is_needed_is_collected() -> None:
     ]
 
 
+def test_lines_in_bodies_move_what_follows() -> None:
+    text = "int a;\nvoid f(void)\n{\n  a = 1;\n  a = 2;\n}\nint b;\nvoid g(void)\n{\n  b = 1;\n}\n"
+    pieces = [
+        (text.index("  a = 1"), "#x\n"),
+        (text.index("  a = 2"), "#yy\n"),
+        (text.index("  b ="), "#z\n"),
+    ]
+    new = text
+    for offset, line in reversed(pieces):
+        new = new[:offset] + line + new[offset:]
+    index = ChunkIndex(text)
+    moved = index.with_inserted(new, [(offset, len(line)) for offset, line in pieces])
+    assert moved.chunks == ChunkIndex(new).chunks
+    assert [moved.head(number) for number in range(4)] == [index.head(number) for number in range(4)]
+    assert moved.at(new.index("b = 1")) == 3
+    assert moved.definition("g") == 3
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
