@@ -347,6 +347,12 @@ for single calls of isl that they do not count, and for a thousand statements. W
 has a quarter of it, and a quarter of that: a region ends within 20 s, whatever it is."""
 WORTH_ASKING_NS = 20_000
 """What a region takes, in nanoseconds, of which asking whether threads gain is nothing: marks may pay."""
+TRIAL_SECONDS = 5
+"""For a loop that nobody marked, and a quarter of it where that is tried again,"""
+TRIAL_SEARCH_SECONDS = 3
+"""for the search for its order,"""
+TRIALS_SECONDS = 10
+"""and for all of a file: what is left after that is not tried. Those that seem to do the most come first."""
 SURVEY_SECONDS = 20
 """For one loop of a survey."""
 MAXIMUM_CRASHES = 2

@@ -64,14 +64,14 @@ def explain(given: ExplainArguments) -> tuple[bytes, int]:
 
 def _file(given: ExplainArguments, compilation: Compilation, number: int) -> ExplainedFile:
     """The explanation of one file."""
-    from polybuild.driver.isolation import run_isolated
+    from polybuild.driver.isolation import IN_BUILDS, run_isolated
 
     request = compilation.request
     marked = output.may_hold_regions(output.read(request.source))
     if given.is_plain and not marked and not request.detects():
         style = terminal.style_for(sys.stdout, given.colour)
         return ExplainedFile(explanation.explain(request.source, (), (), style))
-    return run_isolated(partial(_explained, given, compilation, number))
+    return run_isolated(partial(_explained, given, compilation, number), trials=IN_BUILDS)
 
 
 def _unreadable(given: ExplainArguments, compilation: Compilation, diagnostic: Diagnostic) -> ExplainedFile:

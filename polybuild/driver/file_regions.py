@@ -129,8 +129,10 @@ def _compile(source: Source, position: int, region: Region, work: Work) -> FileR
     if crashes:
         remark = f"only its original order was tried: the process at work on it {crashes[-1]}"
         report = replace(report, remarks=(*report.remarks, remark))
-    details = replace(details, original=source.text[region.span.start : region.span.end])
     report = replace(report, detected=region.detected)
+    if details is None:
+        return FileRegion(report, text)
+    details = replace(details, original=source.text[region.span.start : region.span.end])
     return FileRegion(report, text, details, unused=() if region.detected else details.unused)
 
 

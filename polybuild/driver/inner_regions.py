@@ -41,7 +41,7 @@ def with_inner_regions(
     ]
     if not kept or options.headers or options.distribute != "off":
         return source, results
-    trials = Trials(work.context, work.watch, work.printer.clock)
+    trials = Trials(work.context, work.watch, work.printer.clock, work.trials.spent)
     try:
         inner = regions_inside(kept, source.path, *compiler, trials.problem)
     except SourceError:  # the file has changed since it was read

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import pickle
 import signal
 import sys
 import time
@@ -56,6 +57,19 @@ def _unwatched() -> Watch:
 
 
 @dataclass(frozen=True, slots=True)
+class TrialLimits:
+    """Processor time: for ``one`` loop that nobody marked, the search for an order, and ``all`` of a file."""
+
+    one: float = effort.REGION_SECONDS
+    search: float | None = None
+    all: float = math.inf
+
+
+IN_BUILDS = TrialLimits(effort.TRIAL_SECONDS, effort.TRIAL_SEARCH_SECONDS, effort.TRIALS_SECONDS)
+"""Where somebody waits for the file."""
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """What goes between the work and who waits for it.
 
@@ -65,7 +79,7 @@ class Watch:
     ``is_over`` tells whether all the time of the file is spent, so that no other region is to be begun.
     What was found out of a position ``is_found``, and the process ends at another one: ``found`` has it then.
     ``jobs`` processes may work on the regions; in a copy of the process at work, ``forked`` gives what is its
-    own of this: limits, and nobody to tell.
+    own of this: limits, and nobody to tell. ``trials`` are the limits for loops that nobody marked.
     """
 
     crashes: Mapping[Position, tuple[str, ...]] = field(default_factory=dict)
@@ -76,6 +90,7 @@ class Watch:
     forked: Callable[[], Watch] = _unwatched
     is_found: Callable[[Position, Any], None] = _forgotten
     found: Mapping[Position, Any] = field(default_factory=dict)
+    trials: TrialLimits = TrialLimits()
 
 
 UNWATCHED = Watch()  # nobody waits
@@ -93,8 +108,10 @@ class _Raised:
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
+    """What was found of a position, as it is pickled: who waits does not need the modules that it is of."""
+
     position: Position
-    what: Any
+    what: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +119,7 @@ class _Earlier:
     """What processes left to later ones: how they crashed, and what they found, by the position."""
 
     crashes: dict[Position, tuple[str, ...]] = field(default_factory=dict)
-    found: dict[Position, Any] = field(default_factory=dict)
+    found: dict[Position, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +134,13 @@ def run_isolated(
     in_all: int | None = None,
     *,
     jobs: int = 1,
+    trials: TrialLimits | None = None,
 ) -> _T:
     """The result of ``work`` in a process of its own; if that ends or hangs at a region, in another one.
 
     It hangs if it takes more than ``seconds`` of processor time for a region, and a quarter of that each time
-    that it is tried again: less than one and a half times as many in all. After ``in_all`` seconds
+    that it is tried again: less than one and a half times as many in all. Loops that nobody marked have
+    limits of their own: ``trials``. After ``in_all`` seconds
     ``is_over`` holds, and the process is ended if it goes on for as long as a region may take. To come to an
     end, ``work`` must not begin for ever with a region at which it crashed. The result must be fit for
     pickling. Raises what ``work`` raises, and WorkerCrashError. Where processes cannot be forked,
@@ -134,7 +153,8 @@ def run_isolated(
     before = _spent()
     while True:
         left = None if in_all is None else in_all - (_spent() - before)
-        answer = _once(work, earlier, _Terms(seconds, left, jobs=jobs))
+        terms = _Terms(seconds, left, jobs=jobs, trials=trials or TrialLimits(one=seconds))
+        answer = _once(work, earlier, terms)
         if isinstance(answer, _Done):
             return cast("_T", answer.result)
         if isinstance(answer, _Raised):
@@ -197,13 +217,14 @@ def _told(
 class _Terms:
     """The seconds of processor time for a region, and for all; whether somebody wants to be told of steps.
 
-    ``jobs`` processes may work.
+    ``jobs`` processes may work. Loops that nobody marked have ``trials``.
     """
 
     seconds: int
     in_all: float | None = None
     tells: bool = False
     jobs: int = 1
+    trials: TrialLimits = TrialLimits()
 
 
 def _ended(worker: int) -> int:
@@ -244,7 +265,8 @@ def _answer(work: Callable[[Watch], Any], earlier: _Earlier, terms: _Terms, pipe
     def limits(position: Position | None) -> None:
         soft = usual
         if position is not None:
-            seconds = terms.seconds / 4 ** len(earlier.crashes.get(position, ()))
+            each = terms.trials.one if isinstance(position, tuple) else terms.seconds
+            seconds = each / 4 ** len(earlier.crashes.get(position, ()))
             soft = math.ceil(time.process_time() + seconds)
         limits = [each for each in (soft, usual, maximum) if each != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_CPU, (min(limits, default=resource.RLIM_INFINITY), maximum))
@@ -254,17 +276,19 @@ def _answer(work: Callable[[Watch], Any], earlier: _Earlier, terms: _Terms, pipe
         limits(position)
 
     def is_found(position: Position, what: object) -> None:
-        pipe.send(_Settled(position, what))
+        pipe.send(_Settled(position, pickle.dumps(what, pickle.HIGHEST_PROTOCOL)))
 
     def forked() -> Watch:
         pipe.close()  # else its end would not be that of the process that this one is a copy of
-        return Watch(earlier.crashes, limits, is_over=is_over)
+        return Watch(earlier.crashes, limits, is_over=is_over, trials=terms.trials)
 
     if terms.jobs > 1:
         os.setpgid(0, 0)  # copies end with their original
     try:
         enters = pipe.send if terms.tells else _nowhere
-        watch = Watch(earlier.crashes, begins, enters, is_over, terms.jobs, forked, is_found, earlier.found)
+        found = {position: pickle.loads(what) for position, what in earlier.found.items()}  # noqa: S301 - ours
+        told = begins, enters, is_over, terms.jobs, forked, is_found, found, terms.trials
+        watch = Watch(earlier.crashes, *told)
         pipe.send(_Done(work(watch)))
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - who waits for the work is to handle it
         pipe.send(_Raised(error))

@@ -61,23 +61,29 @@ def begin_region(watch: Watch, position: Position, region: Region) -> int:
             "please report it, with the region; smaller regions may do",
         )
     if watch.is_over():
-        raise Unsupported("too-complex", "the time for this file is spent", region.begin, "ask for more time")
+        raise Unsupported("not-tried", "the time for this file is spent", region.begin, "ask for more time")
     watch.begins(position)
     return len(crashes)
 
 
 def compile_region(
-    region: Region, context: CompileContext, *, crashes: int, printer: PassPrinter = SILENT, share: int = 1
+    region: Region,
+    context: CompileContext,
+    *,
+    crashes: int,
+    printer: PassPrinter = SILENT,
+    share: int = 1,
+    seconds: float | None = None,
 ) -> tuple[RegionText | None, RegionReport, Details]:
     """Run the passes of one region; raises Unsupported where it must stay as it is.
 
-    What takes isl too long, or fails the proof, is tried again with a simpler strategy; after SEARCH_SECONDS
-    only the simplest is. After ``crashes`` of processes at work on it the simplest comes first, and after
-    several of them dependences are over-approximated. A region that stays as it is gets no text, unless its
-    runs are counted. The region gets one of so many ``share`` of isl's operations.
+    What takes isl too long, or fails the proof, is tried again with a simpler strategy; after SEARCH_SECONDS,
+    or so many ``seconds``, only the simplest is. After ``crashes`` of processes at work on it the simplest
+    comes first, and after several of them dependences are over-approximated. A region that stays as it is
+    gets no text, unless its runs are counted. The region gets one of so many ``share`` of isl's operations.
     """
     operations = operations_for(region) // share
-    with time_limit(effort.SEARCH_SECONDS), remembering():
+    with time_limit(effort.SEARCH_SECONDS if seconds is None else seconds), remembering():
         return _by_strategies(region, context, crashes, printer, operations)
 
 
@@ -238,7 +244,7 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
     if time_is_over():
-        remarks.append(f"not all was tried: the search for an order ends after {effort.SEARCH_SECONDS} s")
+        remarks.append("not all was tried: the time is over after which the search for an order ends")
     kinds = [mark.kind for mark in {line.mark for line in text.outline} if mark is not None]
     gains = kinds or mapping.tile_sizes or mapping.registers
     report = RegionReport(

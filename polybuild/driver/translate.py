@@ -18,7 +18,7 @@ from polybuild import effort
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
 from polybuild.driver import cache as store
 from polybuild.driver.chosen_machine import machine_file
-from polybuild.driver.isolation import Watch, WorkerCrashError, run_isolated
+from polybuild.driver.isolation import IN_BUILDS, Watch, WorkerCrashError, run_isolated
 from polybuild.driver.job_server import jobs
 from polybuild.driver.pass_times import PassClock, PassTime
 from polybuild.driver.request import Request
@@ -116,7 +116,9 @@ def _translate(
     cache, granted = means
     try:
         return run_isolated(
-            lambda watch: _outcome(request, data, settings, flags, (watch, cache)), jobs=granted
+            lambda watch: _outcome(request, data, settings, flags, (watch, cache)),
+            jobs=granted,
+            trials=IN_BUILDS,
         )
     except WorkerCrashError as error:
         return _failed(request, data, settings.options, f"the process at work on the file {error}")
@@ -284,6 +286,8 @@ def _name(request: Request) -> str:
 def _is_lasting(outcome: Outcome) -> bool:
     """Whether another run would come to the same result."""
     passing = {"internal", "too-complex"}
+    if any(each.code == "not-tried" for each in outcome.left_alone):
+        return False
     return not outcome.code and passing.isdisjoint(diagnostic.code for diagnostic in outcome.diagnostics)
 
 

@@ -16,23 +16,28 @@ from polybuild.driver.pass_times import PassClock
 from polybuild.driver.region import begin_region, compile_region
 from polybuild.effort import DETECTED_HALVINGS, DETECTED_SHARE
 from polybuild.report.record.model import RegionReport, Sequential
+from polybuild.scop.calls import check_calls
+from polybuild.source.autodetect import NOT_TRIED
 from polybuild.source.model import Region, Span
 from polybuild.values import dataclass
 
-Compiled = tuple[RegionText | None, RegionReport, Details]
-"""What became of a region, as ``compile_region`` gives it."""
+Compiled = tuple[RegionText | None, RegionReport, Details | None]
+"""What became of a region, as ``compile_region`` gives it; without details if that was another process."""
 
 
 @dataclass(frozen=True, slots=True)
 class TriedLoop:
     """What is known of a loop that was tried: its ``problem``, None if it is to be taken.
 
-    Whether it ``took_all`` that isl may do, and is ``parallel`` now.
+    Whether it ``took_all`` that isl may do, and is ``parallel`` now; ``made`` is what is to be taken, and
+    ``seconds`` of processor time were spent.
     """
 
     problem: Diagnostic | None
     took_all: bool = False
     parallel: bool = False
+    made: tuple[RegionText | None, RegionReport] | None = None
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +45,13 @@ class Trials:
     """The loops of a file that were tried in ``context``; those that gain are kept for later.
 
     Each gets a part of isl's operations that a marked one gets, and half of that once one of them took all.
+    ``spent`` are the seconds of each; once they reach the limit that ``watch`` knows no other one is tried.
     """
 
     context: CompileContext
     watch: Watch = UNWATCHED
     clock: PassClock = field(default_factory=PassClock)
+    spent: list[float] = field(default_factory=list)
     _gained: dict[Span, Compiled] = field(default_factory=dict)
     _exhausting: list[Span] = field(default_factory=list)
     _parallel: list[Span] = field(default_factory=list)
@@ -57,23 +64,41 @@ class Trials:
         position = _position_of(region)
         trial = cast("TriedLoop | None", self.watch.found.get(position))
         if trial is None:
+            if sum(self.spent) + self._crash_seconds() >= self.watch.trials.all:
+                reason = "not tried, as trying others took all the time for this file"
+                return Diagnostic(
+                    Severity.REMARK, NOT_TRIED, reason, region.begin, "mark it to have it tried"
+                )
             trial = self._tried(region)
             self.watch.is_found(position, trial)
+        self.spent.append(trial.seconds)
         if trial.took_all:
             self._exhausting.append(region.span)
         if trial.parallel:
             self._parallel.append(region.span)
         return trial.problem
 
+    def _crash_seconds(self) -> float:
+        """The time of processes that ended at work on a loop."""
+        counts = [len(each) for position, each in self.watch.crashes.items() if isinstance(position, tuple)]
+        return sum((self.watch.trials.one / 4**number for count in counts for number in range(count)), 0.0)
+
     def _tried(self, region: Region) -> TriedLoop:
         """What comes of a region; it is kept for later where that gains."""
+        before = time.process_time()
+        found = self._compiled(region)
+        return replace(found, seconds=time.process_time() - before)
+
+    def _compiled(self, region: Region) -> TriedLoop:
         started = time.perf_counter()
         try:
+            check_calls(region)
             crashes = begin_region(self.watch, _position_of(region), region)
             printer = PassPrinter(enters=self.watch.enters, clock=self.clock)
             share = DETECTED_SHARE << min(len(self._exhausting), DETECTED_HALVINGS)
+            seconds = self.watch.trials.search
             text, report, details = compile_region(
-                region, self.context, crashes=crashes, printer=printer, share=share
+                region, self.context, crashes=crashes, printer=printer, share=share, seconds=seconds
             )
         except Unsupported as refusal:
             return TriedLoop(refusal.diagnostic, refusal.diagnostic.code == "too-complex")
@@ -87,15 +112,17 @@ class Trials:
         if problem is None:
             report = replace(report, compile_seconds=time.perf_counter() - started)
             self._gained[region.span] = text, report, details
-        return TriedLoop(problem, details.took_all, parallel and problem is None)
+        made = (text, report) if problem is None else None
+        return TriedLoop(problem, details.took_all, parallel and problem is None, made)
 
     def result_of(self, region: Region, context: CompileContext) -> Compiled | None:
         """What became of a loop that was tried, None where that was under other terms, or fails now."""
         if not region.detected or context != self.context:
             return None
-        if region.span not in self._gained and _position_of(region) in self.watch.found:
-            self._tried(region)  # a process did that ended at another loop
-        return self._gained.get(region.span)
+        if region.span in self._gained:
+            return self._gained[region.span]
+        found = cast("TriedLoop | None", self.watch.found.get(_position_of(region)))
+        return None if found is None or found.made is None else (*found.made, None)
 
 
 def _position_of(region: Region) -> Position:

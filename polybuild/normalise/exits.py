@@ -49,6 +49,11 @@ def with_exit_tests(region: Region) -> Region:
     return dataclasses.replace(region, statements=tuple(statements)) if rewriter.found else region
 
 
+def may_be_exit(name: str) -> bool:
+    """Whether a call of the function ``name`` may be all that an early exit does."""
+    return name in _FATAL or name in _TELLING
+
+
 def search_alone(region: Region, tested: Region) -> c_ast.Node | None:
     """The first exit of a ``region`` that does nothing but look for it; None if it does something else.
 

@@ -48,10 +48,15 @@ def with_memory_loops(region: Region) -> Region:
     return dataclasses.replace(region, statements=tuple(map(loops.statement, region.statements)))
 
 
+def sets_memory(name: str) -> bool:
+    """Whether calls of the function ``name`` may become loops."""
+    return name in _MEMSET or name in _MEMCPY
+
+
 def _function(node: c_ast.Node) -> str:
     """The function that sets or copies memory and that ``node`` calls."""
     name = node.name.name if isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID) else ""
-    return name if name in _MEMSET | _MEMCPY else ""
+    return name if sets_memory(name) else ""
 
 
 class _Loops:

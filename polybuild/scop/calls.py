@@ -22,6 +22,7 @@ from polybuild.c.synthetic import AnySubscript, EntryValue
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
 from polybuild.normalise.names import Names, Variable, resolve
+from polybuild.normalise.unknown_calls import unknown_call
 from polybuild.scop.accesses import AccessDraft, AccessReader
 from polybuild.scop.arrays import Arrays
 from polybuild.scop.assumptions import Assumptions, Violation
@@ -36,6 +37,25 @@ from polybuild.values import dataclass
 
 _HINT = "declare what it accesses: #pragma polybuild access(f, read(x), write(y)), or write it as expressions"
 _BY_NAME = "call functions by their names"
+
+
+class UnknownCall(Unsupported):
+    """The region calls a function of which nothing is known: no other form of the region does without it."""
+
+    def __init__(self, message: str, node: c_ast.Node, hint: str = _HINT) -> None:
+        super().__init__("call", message, location(node), hint)
+
+
+def check_calls(region: Region) -> None:
+    """Refuse a region that is certain to be refused for what it calls, before anything is made of it.
+
+    Raises UnknownCall.
+    """
+    certain = unknown_call(region)
+    if certain is not None:
+        name, called = certain.unknown, str(certain.call.name.name)
+        message = f"the function '{name}' may have side effects"
+        raise UnknownCall(message if name == called else _not_modelled(called, message), certain.call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +100,9 @@ class CallReader:
         name = node.name.name if isinstance(node.name, c_ast.ID) else ""
         callee = self._region.callees.get(name)
         if not name or node.name in facts.names.variables:
-            raise Unsupported("call", "a function is called by pointer", location(node), _BY_NAME)
+            raise UnknownCall("a function is called by pointer", node, _BY_NAME)
         if callee is None:
-            raise Unsupported("call", f"the function '{name}' may have side effects", location(node), _HINT)
+            raise UnknownCall(f"the function '{name}' may have side effects", node)
         if callee.problem:
             raise _refusal(name, callee.problem, node)
         if any(each == name for each, _ in self._open):
@@ -99,6 +119,8 @@ class CallReader:
             if len(self._open) > 1:
                 raise  # the message is about the call in the region
             message = error.diagnostic.message
+            if isinstance(error, UnknownCall):
+                raise UnknownCall(_not_modelled(name, message), node) from error
             if message.startswith(f"the function '{name}'"):
                 raise Unsupported("call", message, location(node), error.diagnostic.hint) from error
             raise _refusal(name, message, node) from error
@@ -338,4 +360,8 @@ def _written_value(name: str, callee: Callee, node: c_ast.Node) -> Unsupported:
 
 
 def _refusal(name: str, reason: str, node: c_ast.Node) -> Unsupported:
-    return Unsupported("call", f"the function '{name}' is not modelled: {reason}", location(node), _HINT)
+    return Unsupported("call", _not_modelled(name, reason), location(node), _HINT)
+
+
+def _not_modelled(name: str, reason: str) -> str:
+    return f"the function '{name}' is not modelled: {reason}"

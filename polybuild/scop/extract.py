@@ -30,6 +30,7 @@ from polybuild.normalise.switches import with_conditions_for_switches
 from polybuild.normalise.tables import with_table_elements
 from polybuild.normalise.values_before import with_counters_set, with_values_before
 from polybuild.scop.assemble import assemble
+from polybuild.scop.calls import UnknownCall
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
 from polybuild.scop.draft import RegionDraft
 from polybuild.scop.final_values import NotFollowed
@@ -80,6 +81,8 @@ def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | 
         form = form or normal_form(region)
         try:
             return _modelled(form, in_blocks=in_blocks)
+        except UnknownCall:
+            raise
         except Unsupported:
             # what a function does inside may be beyond the model
             whole = _prepared(region, loops=False)
@@ -141,6 +144,8 @@ def _modelled(form: NormalForm, *, in_blocks: bool) -> Scop:
         except NotFollowed as failure:
             excluded |= failure.names
             normal = normalise(region, excluded)
+        except UnknownCall:
+            raise
         except Unsupported as refusal:
             if normal is not region:
                 with contextlib.suppress(Unsupported):

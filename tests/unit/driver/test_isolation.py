@@ -10,7 +10,7 @@ import pytest
 from polybuild.cli.commands import run
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError
 from polybuild.driver import passes
-from polybuild.driver.isolation import WorkerCrashError, run_isolated
+from polybuild.driver.isolation import TrialLimits, WorkerCrashError, run_isolated
 
 THREE_REGIONS = "void f(int n, double *restrict a) {\n" + "".join(
     f"#pragma scop\n  for (int i = 0; i < n; i++) a[i] = {value};\n#pragma endscop\n" for value in range(3)
@@ -97,6 +97,17 @@ def test_what_was_found_before_the_process_ended_is_known(fate):
         return known
 
     assert run_isolated(work, seconds=1) == {(0, 9): "what it is"}
+
+
+def test_loops_that_nobody_marked_have_limits_of_their_own():
+    def work(watch):
+        watch.begins((0, 9))
+        if not watch.crashes:
+            spin()
+        return dict(watch.crashes), watch.trials.all
+
+    found = run_isolated(work, seconds=60, trials=TrialLimits(1.0, all=7.0))
+    assert found == ({(0, 9): ("took too long",)}, 7.0)
 
 
 def test_without_a_region_all_is_lost():

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from polybuild.driver import trials
+from polybuild.cli import main as cli
+from polybuild.driver import translate, trials
 from polybuild.driver.file import compile_source
-from polybuild.driver.isolation import Watch
+from polybuild.driver.isolation import TrialLimits, Watch
 from polybuild.options import Options
 
 LOOP = "  for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++)\n      {}[i][j] = {}[i][j] * 2 + 1;\n"
@@ -60,4 +61,40 @@ def test_what_another_process_found_out_is_not_tried_again(found, monkeypatch):
     again, second = found(Watch(found=told))
     assert again == regions
     assert second.text == first.text
-    assert len(tried) == 1  # for its text
+    assert not tried  # nor for its text
+
+
+def test_after_the_time_for_trials_of_a_file_nothing_else_is_tried(found, monkeypatch):
+    tried = []
+    compile_region = trials.compile_region
+
+    def recorded(region, *others, **named):
+        tried.append(((region.begin.line, region.end.line), named["seconds"]))
+        return compile_region(region, *others, **named)
+
+    monkeypatch.setattr(trials, "compile_region", recorded)
+    regions, result = found(Watch(trials=TrialLimits(search=2.0, all=1e-9)))
+    assert tried == [(ONE, 2.0)]
+    assert regions == [ONE]
+    (refused,) = result.refused
+    assert (refused.first_line, refused.diagnostic.code) == (TWO[0], "not-tried")
+    regions, result = found(Watch(crashes={(7, 9): ("took too long",)}, trials=TrialLimits(5.0, all=5.0)))
+    assert not regions
+    assert [each.diagnostic.code for each in result.refused] == ["not-tried"] * 2
+
+
+def test_what_was_not_tried_is_told_and_not_kept(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("POLYBUILD_CACHE", "on")
+    monkeypatch.setenv("POLYBUILD_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "file.c"
+    path.write_text(f"{FILE}}}\n")
+
+    def compiled():
+        words = ["--autodetect", "on", "-v", str(path), "-o", str(tmp_path / "out.c"), "--", "gcc", "-O3"]
+        assert cli.run(["compile", *words]) == 0
+        return capsys.readouterr().err.count("not tried, as trying others took all the time")
+
+    monkeypatch.setattr(translate, "IN_BUILDS", TrialLimits(all=0.0))
+    assert compiled() == 2
+    monkeypatch.setattr(translate, "IN_BUILDS", TrialLimits())
+    assert compiled() == 0
