@@ -136,9 +136,15 @@ def map_sequential_parts(scop: Scop, live_out: frozenset[str], context: CompileC
 
     Such are sums, and statements on which no others depend.
     """
+    unchanged: Dependences | None = None
     for depth in range(max(len(each.iterators) for each in scop.statements)):
         found = separate_sums(scop, depth) or SeparateSums(scop, frozenset())
-        own = compute_dependences(found.scop, live_out)
+        if len(found.scop.statements) < 2:
+            continue  # it would have to be apart from itself
+        if found.scop is scop:
+            own = unchanged = unchanged or compute_dependences(scop, live_out)
+        else:
+            own = compute_dependences(found.scop, live_out)
         in_order = found.sums | sequential_statements(found.scop, own, depth)
         if in_order:
             passing = pass_values(found.scop, in_order, depth, live_out)

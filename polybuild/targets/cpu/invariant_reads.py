@@ -22,6 +22,10 @@ def invariant_reads(loop: isl.ScheduleNode, accesses: Sequence[Reference]) -> fr
     ``loop`` is a band of one member, ``accesses`` are those below it. Each of the reads is of one element for
     all iterations, and none of them writes it.
     """
+    names = {each.access.array.name for each in accesses if each.access.kind is not AccessKind.READ}
+    suited = [each for each in accesses if each.access.array.name in names and _is_suited(each)]
+    if not suited:
+        return frozenset()
     prefix = loop.get_prefix_schedule_union_map().intersect_domain(loop.get_domain()).reverse()
     around = {each.get_tuple_name(isl.dim_type.out): each for each in maps_of(prefix)}
     written: dict[str, list[isl.Map]] = {}
@@ -30,11 +34,10 @@ def invariant_reads(loop: isl.ScheduleNode, accesses: Sequence[Reference]) -> fr
             elements = _elements(around[each.statement.name], each.access)
             written.setdefault(each.access.array.name, []).append(elements)
     found = set()
-    for each in accesses:
-        if _is_suited(each) and each.access.array.name in written:
-            read = _elements(around[each.statement.name], each.access)
-            if all(map(read.is_disjoint, written[each.access.array.name])):
-                found.add(id(each.access.node))
+    for each in suited:
+        read = _elements(around[each.statement.name], each.access)
+        if all(map(read.is_disjoint, written[each.access.array.name])):
+            found.add(id(each.access.node))
     return frozenset(found)
 
 

@@ -35,6 +35,22 @@ class Update:
     operands: tuple[Reference, ...]
 
 
+def is_update(statement: Statement) -> bool:
+    """Whether a statement may be an update: it writes one element of an array, and reads it."""
+    writes = [each for each in statement.accesses if each.kind is not AccessKind.READ]
+    return (
+        isinstance(statement.body, c_ast.Assignment)
+        and len(writes) == 1
+        and _is_simple(writes[0])
+        and any(
+            each.kind is AccessKind.READ
+            and each.array is writes[0].array
+            and each.relation.is_equal(writes[0].relation)
+            for each in statement.accesses
+        )
+    )
+
+
 def find_update(references: list[Reference]) -> Update | None:
     """The update that the statement of ``references``, all of one statement, is; None if it is none."""
     statement = references[0].statement

@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEEDED}
 
 ORIGINAL, _ISL, _PLUTO = "original order", "isl's order", "Pluto's order"
-_ROWS = "isl's order, along rows"
+ALONG_ROWS = "isl's order, along rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _along_rows(scop: Scop, dependences: Dependences, order: Order) -> Iterator[
     with contextlib.suppress(IllegalSchedule):
         bands = original_bands(replace(scop, schedule=straight), dependences)
         check_schedule(bands, dependences, scop.domain)
-        yield Order(_ROWS, bands)
+        yield Order(ALONG_ROWS, bands)
 
 
 def _is_same(first: Order, second: Order) -> bool:

@@ -17,13 +17,16 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.effort import CANDIDATE_OPERATIONS, CERTAIN_GAIN, CERTAIN_ORDER
 from polybuild.poly.budget import found_within
+from polybuild.poly.relations import maps_of
+from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compare import cost_of_mapping
 from polybuild.targets.cpu.cost.function import LoopCost
 from polybuild.targets.cpu.cost.parameters import larger_sizes, usual_sizes
 from polybuild.targets.cpu.cost.versions import CandidateCost
+from polybuild.targets.cpu.lanes import is_update
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
-from polybuild.targets.cpu.schedule_choice import Order, orders
+from polybuild.targets.cpu.schedule_choice import ALONG_ROWS, Order, orders
 from polybuild.values import dataclass
 
 
@@ -57,7 +60,7 @@ def search(
     """The best candidate whose order is ``among`` these; its mapping tells of the others."""
     trials = _Trials(scop, dependences, context)
     best, compared = trials.of_orders(among)
-    wanted = [*_varied(best)]
+    wanted = [*_varied(scop, best)]
     if wanted and not compared:
         best = trials.best([best])
     if wanted and trials.compares:
@@ -116,6 +119,7 @@ class _Trials:
         """The best of the orders ``among``, mapped as the context says; and whether there were others."""
         first, *others = among
         best = self.mapped(first, self._context, first.name)
+        others = [each for each in others if not _permutes_register_tiles(best, each)]
         rest = self.tried((each, self._context, each.name) for each in others)
         return (self.best([best, *rest]), True) if rest else (best, False)
 
@@ -175,13 +179,38 @@ class _Trials:
         )
 
 
-def _varied(candidate: MappedOrder) -> Iterator[tuple[Order, CompileContext, str]]:
+def _permutes_register_tiles(mapped: MappedOrder, other: Order) -> bool:
+    """Whether all that ``other`` changes of the order of ``mapped`` is how register tiles are nested.
+
+    They put their loops in an order of their own.
+    """
+    tiles = {each.update.name for each in mapped.mapping.registers}
+    if not tiles or other.name != ALONG_ROWS:
+        return False
+    places = {
+        each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(mapped.order.schedule.get_map())
+    }
+    return all(
+        (name := each.get_tuple_name(isl.dim_type.in_)) in tiles or places[name].is_equal(each)
+        for each in maps_of(other.schedule.get_map())
+    )
+
+
+def _may_have_register_tiles(scop: Scop, order: Order) -> bool:
+    """Whether there are an update and a band of several loops, as register tiles need."""
+    return any(map(is_update, scop.statements)) and any(
+        is_band(each) and each.band_n_member() > 1 for each in descendants(order.schedule.get_root())
+    )
+
+
+def _varied(scop: Scop, candidate: MappedOrder) -> Iterator[tuple[Order, CompileContext, str]]:
     """``candidate`` without something that might not pay, where that is left to the model."""
     mapping, options = candidate.mapping, candidate.context.options
     changed = {}
     if mapping.tile_sizes and not mapping.registers:
         changed["without tiles"] = replace(options, tile=False)
-        if options.registers and mapping.parallel_loops:
+        in_tiles = options.registers and _may_have_register_tiles(scop, candidate.order)
+        if in_tiles and mapping.parallel_loops:
             changed["in register tiles on one thread"] = replace(options, parallel=False)
     for name, each in changed.items() if not options.wants_order else ():
         yield candidate.order, candidate.context.with_options(each), f"{candidate.order.name}, {name}"

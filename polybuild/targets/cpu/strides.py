@@ -111,7 +111,7 @@ def references_at(scop: Scop, prefixes: Mapping[str, isl.Map], members: range) -
             continue
         # a schedule need only tell instances apart where the context holds
         here = statement.domain.intersect_params(scop.context)
-        instance = isl.PwMultiAff.from_map(stamps.intersect_domain(here).reverse())
+        instance = _instance(stamps, here)
         moved = tuple(_row(instance.get_pw_aff(place), members) for place in range(len(statement.iterators)))
         for access in statement.accesses:
             element, steps = _subscripts(access.relation)
@@ -123,6 +123,12 @@ def references_at(scop: Scop, prefixes: Mapping[str, isl.Map], members: range) -
                 matrix = _matrix(element.pullback_pw_multi_aff(instance), members)
             found.append(Reference(statement, access, matrix))
     return found
+
+
+@remembered  # candidates have most bands in common, and a band is looked at more than once
+def _instance(stamps: isl.Map, domain: isl.Set) -> isl.PwMultiAff:
+    """The instance in ``domain`` that runs at a time stamp."""
+    return isl.PwMultiAff.from_map(stamps.intersect_domain(domain).reverse())
 
 
 _Matrix = tuple[tuple[int | None, ...], ...]

@@ -21,6 +21,7 @@ from functools import reduce
 
 import islpy as isl
 
+from polybuild.poly.memory import remembered
 from polybuild.poly.relations import maps_of
 from polybuild.values import dataclass
 
@@ -75,11 +76,16 @@ class BlockSchedule:
         return self._member(2)
 
     def _member(self, position: int) -> isl.PwAff:
-        return isl.PwMultiAff.from_map(self.prefix).get_pw_aff(self.outer + position)
+        return _places(self.prefix).get_pw_aff(self.outer + position)
 
     def touched(self, relation: isl.Map) -> isl.Map:
         """``relation`` of the instances as a relation of their time stamps."""
         return self.prefix.reverse().apply_range(relation)
+
+
+@remembered
+def _places(schedule: isl.Map) -> isl.PwMultiAff:
+    return isl.PwMultiAff.from_map(schedule)
 
 
 def insert_tiles(node: isl.ScheduleNode, sizes: Sequence[tuple[int, int]]) -> isl.ScheduleNode:

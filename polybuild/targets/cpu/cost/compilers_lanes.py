@@ -66,7 +66,7 @@ class CompilersLanes:
         inside = [each for each in outside_unrolled(node.child(0)) if is_band(each)]
         if not self.compiler.outer_lanes or len(inside) != 1 or inside[0].band_n_member() != 1:
             return False
-        if not _has_constant_trips(inside[0]) or any(
+        if any(
             contains(each.body, kind)
             for each in statements_of(node, self.scop)
             for kind in (c_ast.If, c_ast.TernaryOp)
@@ -75,8 +75,9 @@ class CompilersLanes:
         accesses = references(self.scop, node)
         return (
             self._overlapping_pairs(accesses) == 0
-            and not self.takes(inside[0])
             and self._runs_in_lanes(node, accesses, self.dependences)
+            and _has_constant_trips(inside[0])
+            and not self.takes(inside[0])
         )
 
     def _overlapping_pairs(self, accesses: Sequence[Reference]) -> int:
