@@ -76,7 +76,7 @@ class BlockSchedule:
         return self._member(2)
 
     def _member(self, position: int) -> isl.PwAff:
-        return _places(self.prefix).get_pw_aff(self.outer + position)
+        return _functions_of(self.prefix).get_pw_aff(self.outer + position)
 
     def touched(self, relation: isl.Map) -> isl.Map:
         """``relation`` of the instances as a relation of their time stamps."""
@@ -84,7 +84,7 @@ class BlockSchedule:
 
 
 @remembered
-def _places(schedule: isl.Map) -> isl.PwMultiAff:
+def _functions_of(schedule: isl.Map) -> isl.PwMultiAff:
     return isl.PwMultiAff.from_map(schedule)
 
 

@@ -116,6 +116,19 @@ def find_stencil(
     relations = [each for each in maps_of(dependences) if not each.is_empty()]
     if together is not None:
         relations += [*maps_of(together), *maps_of(together.reverse())]
+    best = _best_stencil(
+        tuple((name, tuple(own)) for name, own in counters.items()), tuple(relations), folding
+    )
+    return None if best is None or _in_line(best, dependences) else best
+
+
+@remembered  # orders that are compared have most loops in common
+def _best_stencil(
+    own: tuple[tuple[str, tuple[isl.PwAff, ...]], ...], relations: tuple[isl.Map, ...], folding: bool
+) -> Stencil | None:
+    """The stencil of statements with counters of their ``own``; None if nothing travels."""
+    counters = dict(own)
+    depth = max(map(len, counters.values()))
     best: Stencil | None = None
     for aligned in itertools.islice(_alignments(counters, depth, relations), STENCIL_ALIGNMENTS):
         long = _long_dimensions(aligned, relations) if folding else ()
@@ -127,9 +140,8 @@ def find_stencil(
             best = replace(stencil, folded=long)
             if best.closed == depth - 1:
                 break
-    if best is None or not any(each.closed and each.spread for each in best.cones):
-        return None  # nothing travels
-    return None if _in_line(best, dependences) else best
+    travels = best is not None and any(each.closed and each.spread for each in best.cones)
+    return best if travels else None
 
 
 def _long_dimensions(counters: Counters, relations: Sequence[isl.Map]) -> tuple[int, ...]:

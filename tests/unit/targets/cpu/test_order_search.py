@@ -13,9 +13,11 @@ from polybuild.effort import CERTAIN_GAIN, CERTAIN_ORDER
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import Strategy
+from polybuild.targets.cpu import search
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.cost.compare import cost_of_mapping
 from polybuild.targets.cpu.mapping import map_to_cpu
+from polybuild.targets.cpu.schedule_choice import ALONG_ROWS
 from polybuild.targets.cpu.search import choose_schedule
 
 MATRICES = (
@@ -182,3 +184,38 @@ def test_orders_that_the_user_asks_for_are_mapped_alone(model):
     mapping = choose_mapping(found.scop, found.dependences, context_of(schedule="isl"))
     assert mapping.name == "isl's order"
     assert not mapping.rejected
+
+
+@pytest.fixture
+def mapped(monkeypatch):
+    """The names of the candidates that are mapped."""
+    names = []
+    one = search._Trials.mapped
+
+    def recorded(trials, order, context, name):
+        names.append(name)
+        return one(trials, order, context, name)
+
+    monkeypatch.setattr(search._Trials, "mapped", recorded)
+    return names
+
+
+def test_register_tiles_are_not_built_again_for_other_orders_of_their_loops(mapped, monkeypatch, model):
+    found = model(PRODUCT, MATRICES)
+    mapping = choose_mapping(found.scop, found.dependences, processors(2))
+    assert mapping.registers
+    assert ALONG_ROWS not in mapped
+    monkeypatch.setattr(search, "_permutes_register_tiles", lambda *_: False)
+    again = choose_mapping(found.scop, found.dependences, processors(2))
+    assert ALONG_ROWS in mapped
+    assert (again.name, again.tile_sizes) == (mapping.name, mapping.tile_sizes)
+
+
+def test_what_updates_nothing_is_not_mapped_in_register_tiles(mapped, model):
+    found = model(SERIAL, MATRICES)
+    choose_mapping(found.scop, found.dependences, processors(2))
+    assert mapped
+    assert not any("in register tiles" in each for each in mapped)
+    found = model(ELIMINATE, MATRICES)
+    choose_mapping(found.scop, found.dependences, processors(2))
+    assert any("in register tiles" in each for each in mapped)
