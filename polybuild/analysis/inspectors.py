@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.analysis.privatisable_definitions import PrivatisableDefinitions
+from polybuild.analysis.privatisable_definitions import DefinedValue, PrivatisableDefinitions
 from polybuild.c.syntax_tree import always_evaluates, key, walk
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 from polybuild.values import dataclass
@@ -23,14 +23,16 @@ from polybuild.values import dataclass
 class Inspector:
     """Evaluates ``expression`` in all instances of ``statement`` that run, over which its ``reads`` are.
 
-    ``needs`` are the arrays that say which instances run, and where the expression
-    reads: that the region leaves these as they are must be certain before it is evaluated.
+    It does so where all ``conditions`` hold, each evaluated where those before it do. ``needs`` are the
+    arrays that say which instances run, and where the expression reads: that the region leaves these as
+    they are must be certain before it is evaluated.
     """
 
     statement: Statement
     expression: c_ast.Node
     reads: tuple[Access, ...]
     needs: frozenset[str]
+    conditions: tuple[c_ast.Node, ...] = ()
 
 
 class Inspectors:
@@ -44,7 +46,7 @@ class Inspectors:
             if access.kind is not AccessKind.READ
         }
         self._definitions = PrivatisableDefinitions(scop)
-        self._found: dict[tuple[str, object], Inspector] = {}
+        self._found: dict[tuple[object, ...], Inspector] = {}
 
     def of(self, statement: Statement, access: Access) -> Inspector | None:
         """The inspector of the outermost subscript of ``access``, None if it cannot be evaluated before."""
@@ -54,8 +56,12 @@ class Inspectors:
         body = statement.body
         for _ in statement.dynamic:
             body = body.iftrue
+        certain = (each for each in statement.accesses_to(access.array) if always_evaluates(body, each.node))
+        access = next((each for each in certain if key(each.node) == key(access.node)), access)
+        subscripts = list(_subscripts(access.node))
         value = self._definitions.value(subscripts[-1], statement)
-        if value is None or not always_evaluates(body, access.node):
+        guards = self._guards(body, access.node, statement)
+        if value is None or guards is None:
             return None
         bounds = [each for loop in statement.dynamic for each in (loop.start, loop.limit)]
         own = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
@@ -70,9 +76,51 @@ class Inspectors:
             for node in walk(subscript)
             if id(node) in reads
         ]
-        needs = frozenset(each.array.name for each in (*around, *deeper))
-        found = Inspector(statement, value.expression, value.reads, needs)
-        return self._found.setdefault((statement.name, key(value.expression)), found)
+        asked = [each for guard in guards for each in guard.reads]
+        needs = frozenset(each.array.name for each in (*around, *deeper, *asked))
+        conditions = tuple(each.expression for each in guards)
+        found = Inspector(statement, value.expression, (*value.reads, *asked), needs, conditions)
+        return self._found.setdefault((statement.name, *map(key, (value.expression, *conditions))), found)
+
+    def _guards(
+        self, body: c_ast.Node, wanted: c_ast.Node, statement: Statement
+    ) -> list[DefinedValue] | None:
+        """When ``body`` evaluates ``wanted``; None if that cannot be told before."""
+        if always_evaluates(body, wanted):
+            return []
+        conditions = _conditions(body, wanted)
+        if conditions is None:
+            return None
+        found = [self._definitions.value(each, statement) for each in conditions]
+        known = [each for each in found if each is not None]
+        return known if len(known) == len(found) else None
+
+
+def _conditions(body: c_ast.Node, wanted: c_ast.Node) -> list[c_ast.Node] | None:
+    """The conditions, outermost first, under which ``body`` evaluates its part ``wanted``.
+
+    None where loops, or whatever else, say how often.
+    """
+    if body is wanted:
+        return []
+    inside = next((each for each in body if any(part is wanted for part in walk(each))), None)
+    if inside is None or isinstance(body, _REPEATED):
+        return None
+    found = _conditions(inside, wanted)
+    if found is None:
+        return None
+    if isinstance(body, c_ast.If | c_ast.TernaryOp) and inside is not body.cond:
+        return [_truth(body.cond, holds=inside is body.iftrue), *found]
+    if isinstance(body, c_ast.BinaryOp) and body.op in {"&&", "||"} and inside is body.right:
+        return [_truth(body.left, holds=body.op == "&&"), *found]
+    return found
+
+
+_REPEATED = (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Label, c_ast.Goto)
+
+
+def _truth(condition: c_ast.Node, *, holds: bool) -> c_ast.Node:
+    return condition if holds else c_ast.UnaryOp("!", condition, condition.coord)
 
 
 def is_dynamic(access: Access, scop: Scop) -> bool:

@@ -298,17 +298,19 @@ class ReductionMatcher:
         return right and not left and node.op != "-" and self._is_chain(node.right, operator)
 
     def _selection(self, body: c_ast.Node, element: IntegerType | FloatingType) -> _Found | None:
-        """``m = e > m ? e : m``, ``m = fmax(m, e)`` and ``s = fma(e, f, s)``."""
+        """``m = e > m ? e : m``, ``s = c ? s + e : s``, ``m = fmax(m, e)`` and ``s = fma(e, f, s)``."""
         if not isinstance(body, c_ast.Assignment) or body.op != "=" or id(body.lvalue) not in self._own:
             return None
         value = body.rvalue
         if isinstance(value, c_ast.TernaryOp):
-            first, second = value.iftrue, value.iffalse
-            if id(second) in self._own:
-                return self._compared(value.cond, first, element, taken=True)
-            return (
-                self._compared(value.cond, second, element, taken=False) if id(first) in self._own else None
-            )
+            taken = id(value.iffalse) in self._own
+            new, old = (value.iftrue, value.iffalse) if taken else (value.iffalse, value.iftrue)
+            if id(old) not in self._own:
+                return None
+            if self._has_own(value.cond):
+                return self._compared(value.cond, new, element, taken=taken)
+            chain = c_ast.Assignment("=", body.lvalue, new)
+            return None if self._scattered else self._chain(chain, element)
         if isinstance(value, c_ast.FuncCall) and isinstance(value.name, c_ast.ID):
             return self._library(value, element)
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -36,6 +37,7 @@ from polybuild.source.model import Region
 from polybuild.storage.buffers import IllegalStorage
 from polybuild.storage.forwarding import forward_to
 from polybuild.storage.scalar_expansion import expand_private, private_nests
+from polybuild.storage.selected_values import with_selected_values
 from polybuild.targets.base import Target
 from polybuild.targets.device import SERIAL, DevicePlan, InspectedRange, ThreadTile, with_measures
 from polybuild.targets.languages import APPROXIMATE, mathematical
@@ -136,13 +138,21 @@ def _plan(
     except Unsupported as error:
         if error.diagnostic.code != SERIAL:
             raise
-        with_arrays = found_within(KERNEL_MODEL_OPERATIONS, partial(planner.with_terms_in_arrays, scop))
-        if with_arrays is None or with_arrays is scop:
-            raise
-        try:
-            return planned(with_arrays)
-        except Unsupported:
-            raise error from None
+        selected = _with_selections(scop, live_out)
+        with_arrays = found_within(KERNEL_MODEL_OPERATIONS, partial(planner.with_terms_in_arrays, selected))
+        for form in (selected, with_arrays or scop):
+            if form is not scop:
+                with suppress(Unsupported):
+                    return planned(form)
+        raise
+
+
+def _with_selections(scop: Scop, live_out: frozenset[str]) -> Scop:
+    """``scop`` with private variables that conditions set (``if (v < 0) v = -v;``) set in any case."""
+    for array in scop.arrays:
+        if array.is_scalar and may_be_private(array, live_out):
+            scop = with_selected_values(scop, array) or scop
+    return scop
 
 
 def _with_fewer_launches(

@@ -229,7 +229,7 @@ class Pass(Generic[_T]):
 def normalise(model: RegionModel) -> None:
     """Inline calls; rewrite counters, walking pointers and while loops as for loops over subscripts."""
     with operation_budget(model.operations):
-        model.form = normal_form(model.region, loops=not model.for_device)
+        model.form = normal_form(model.region, loops=not model.for_device, bounds=model.for_device)
 
 
 def model_scop(model: RegionModel) -> None:

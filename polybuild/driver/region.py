@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -83,19 +84,59 @@ def compile_region(
     gets no text, unless its runs are counted. The region gets one of so many ``share`` of isl's operations.
     """
     operations = operations_for(region) // share
+    attempt = partial(_by_strategies, region, context, operations, crashes=crashes, printer=printer)
+    asked = context.with_options(_with_clauses(region, context.options))
+    purpose = _purpose(asked)
     with time_limit(effort.SEARCH_SECONDS if seconds is None else seconds), remembering():
-        return _by_strategies(region, context, crashes, printer, operations)
+        if purpose is passes.ModelPurpose.DEVICE and asked.options.distribute == "off":
+            return _with_kernels_of_either_form(attempt, calls=bool(region.callees))
+        return attempt(purpose)
+
+
+_Result = tuple[RegionText | None, RegionReport, Details]
+
+
+def _with_kernels_of_either_form(
+    attempt: Callable[[passes.ModelPurpose], _Result], *, calls: bool
+) -> _Result:
+    """What ``attempt`` makes of a region for a device, which is to call functions of the user's as they are.
+
+    Where that has no kernels, what is made of the model for the host: functions with loops are read through
+    there, private variables and conditions are others, and if it has no kernels either its loops are better.
+    """
+    try:
+        made = attempt(passes.ModelPurpose.DEVICE)
+    except Unsupported as refusal:
+        if not calls or refusal.diagnostic.code in _OUR_LIMITS:
+            raise
+        return attempt(passes.ModelPurpose.HOST)
+    if made[1].kernels or time_is_over():
+        return made
+    try:
+        return attempt(passes.ModelPurpose.HOST)
+    except Unsupported:
+        return made
+
+
+_OUR_LIMITS = frozenset({"illegal-schedule", "internal", "too-complex"})
+"""Refusals that say nothing about a region."""
 
 
 def _by_strategies(
-    region: Region, context: CompileContext, crashes: int, printer: PassPrinter, operations: int
-) -> tuple[RegionText | None, RegionReport, Details]:
+    region: Region,
+    context: CompileContext,
+    operations: int,
+    purpose: passes.ModelPurpose,
+    *,
+    crashes: int,
+    printer: PassPrinter,
+) -> _Result:
     options = _with_clauses(region, context.options)
     context = replace(context.with_options(options), repeated=is_repeated(region.function, region.index))
     if crashes:  # kernels of tiles over time may have been what did not come to an end
         options = replace(options, tile_shape="rectangular")
     strategies = fallback_strategies(context.with_options(options))[-1 if crashes else 0 :]
-    exact, purpose = crashes < effort.MAXIMUM_CRASHES, _purpose(context)
+    exact = crashes < effort.MAXIMUM_CRASHES
     model: passes.RegionModel | None = None
     for strategy in strategies:
         is_last = strategy is strategies[-1]

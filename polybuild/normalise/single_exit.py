@@ -25,8 +25,9 @@ from polybuild.c.basic_types import INT
 from polybuild.c.syntax_tree import changed_operand, duplicate, walk, with_parts
 from polybuild.c.synthetic import declarator, type_name
 from polybuild.c.types import FloatingType, IntegerType, RecordType, VoidType
+from polybuild.c.typing import type_of
 from polybuild.normalise.structure import reads_memory
-from polybuild.source.model import Callee
+from polybuild.source.model import Callee, Region
 from polybuild.values import dataclass
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
@@ -72,7 +73,7 @@ def with_single_exit(callee: Callee, others: Collection[str] = ()) -> Callee:
             return _with_structure(callee)
         if not isinstance(kind, IntegerType | FloatingType):
             return callee
-        chosen = _choice(body.statements, kind)
+        chosen = _choice(body.statements, kind, body)
         if chosen is not None and _called(chosen).isdisjoint(others):
             return _replaced(callee, [c_ast.Return(chosen, chosen.coord)])
         result = c_ast.ID(_unused("result", callee), body.function.coord)
@@ -151,17 +152,20 @@ def _has_return(node: c_ast.Node) -> bool:
     return any(isinstance(each, c_ast.Return) for each in walk(node))
 
 
-def _choice(items: Sequence[c_ast.Node], kind: IntegerType | FloatingType) -> c_ast.Node | None:
+def _choice(items: Sequence[c_ast.Node], kind: IntegerType | FloatingType, body: Region) -> c_ast.Node | None:
     """The value of ``items`` that do nothing but choose what to return, as an expression; None of others."""
     if not items:
         return None
     first, *rest = items
     if isinstance(first, c_ast.Return) and first.expr is not None:
-        return None if _changes(first.expr) else c_ast.Cast(type_name(kind), first.expr, first.coord)
+        if _changes(first.expr):
+            return None
+        same = type_of(first.expr, dict(body.visible.symbols), body.visible) == kind
+        return first.expr if same else c_ast.Cast(type_name(kind), first.expr, first.coord)
     if not isinstance(first, c_ast.If) or _changes(first.cond) or not _leaves(_items(first.iftrue)):
         return None
-    yes = _choice(_items(first.iftrue), kind)
-    no = _choice([*_items(first.iffalse), *rest], kind)
+    yes = _choice(_items(first.iftrue), kind, body)
+    no = _choice([*_items(first.iffalse), *rest], kind, body)
     return None if yes is None or no is None else c_ast.TernaryOp(first.cond, yes, no, first.coord)
 
 

@@ -18,6 +18,7 @@ from polybuild.normalise.initialised_arrays import assign_initial_elements
 from polybuild.normalise.inlining import inline_calls
 from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.normalise.memory_functions import with_memory_loops
+from polybuild.normalise.named_bounds import with_bounds_in_headers
 from polybuild.normalise.pointer_choices import split_pointer_choices
 from polybuild.normalise.pointer_offsets import with_pointer_offsets
 from polybuild.normalise.pointer_rotation import split_rotations
@@ -49,13 +50,15 @@ class NormalForm:
     normal: Region
 
 
-def normal_form(region: Region, *, loops: bool = True) -> NormalForm:
+def normal_form(region: Region, *, loops: bool = True, bounds: bool = False) -> NormalForm:
     """The form of ``region`` that its model is made from. Raises Unsupported.
 
-    Functions with ``loops`` are inlined, too, if that is wanted.
+    Functions with ``loops`` are inlined, too, and ``bounds`` that data tell put in the headers of loops, if
+    that is wanted: hosts evaluate them there again and again.
     """
     with _refusals(region):
         inlined = _prepared(region, loops=loops)
+        inlined = with_bounds_in_headers(inlined) if bounds else inlined
         return NormalForm(inlined, normalise(inlined))
 
 
@@ -110,7 +113,7 @@ def extract_with_exits(region: Region, *, loops: bool) -> tuple[NormalForm, Scop
             "where all of it is there, let the loop go on, and keep the first match",
         )
     with contextlib.suppress(Unsupported):
-        form = normal_form(tested, loops=loops)
+        form = normal_form(tested, loops=loops, bounds=not loops)
         return form, extract_scop(tested, form=form)
     return None
 

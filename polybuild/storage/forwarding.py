@@ -18,8 +18,10 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import may_be_private
+from polybuild.c.basic_types import INT
+from polybuild.c.conversions import promoted
 from polybuild.c.explicit_conversions import with_conversions
-from polybuild.c.syntax_tree import changed_operand, mapped, walk, with_parts
+from polybuild.c.syntax_tree import changed_operand, mapped, node_count, walk, with_parts
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.effort import UPDATE_PARTS
@@ -173,7 +175,20 @@ def _converted_value(statement: Statement, array: Array) -> c_ast.Node | None:
         changed_operand(each) is not None for each in walk(statement.body.rvalue)
     ):
         return None
-    return c_ast.Cast(type_name(kind), statement.body.rvalue)
+    value = statement.body.rvalue
+    if isinstance(kind, IntegerType) and promoted(kind) == INT and _is_truth(value):
+        return value  # 0 or 1, which counts as an int in any case
+    return c_ast.Cast(type_name(kind), value)
+
+
+def _is_truth(value: c_ast.Node) -> bool:
+    """Whether ``value`` is that of a comparison, or of several of them."""
+    if isinstance(value, c_ast.UnaryOp) and value.op == "!":
+        return True
+    return isinstance(value, c_ast.BinaryOp) and value.op in _TRUTHS
+
+
+_TRUTHS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 
 
 def _is_definition(statement: Statement, array: Array) -> bool:
@@ -219,10 +234,21 @@ def _merged(reader: Statement, writer: Statement, uses: list[Access], made_by: i
             if each.kind is AccessKind.READ
         ]
         names += [(twins[id(node)], array) for node, array in writer.locals if id(node) in twins]
+    accesses = _around(accesses, new)
     gone = {id(part) for use in uses for part in walk(use.node)}
     names = [(node, array) for node, array in names if id(node) not in gone]
     merged = replace(reader, body=with_parts(reader.body, new), accesses=tuple(accesses), locals=tuple(names))
     return with_signs_outside(merged)
+
+
+def _around(accesses: list[Access], new: dict[int, c_ast.Node]) -> list[Access]:
+    """``accesses`` with ``new`` parts in their subscripts; ``new`` gets those that have some."""
+    changed: dict[int, Access] = {}
+    for each in sorted(accesses, key=lambda each: node_count(each.node)):  # those in others first
+        if id(each.node) not in new and any(id(part) in new for part in walk(each.node)):
+            new[id(each.node)] = with_parts(each.node, new)
+            changed[id(each)] = replace(each, node=new[id(each.node)])
+    return [changed.get(id(each), each) for each in accesses]
 
 
 def _twin(node: c_ast.Node, twins: dict[int, c_ast.Node]) -> c_ast.Node:

@@ -64,6 +64,10 @@ def test_numbers_that_are_near():
     for old, new in (("1.0", "1.1"), ("0x1.8", "0x1.9"), ("array y", "array z"), ("1.00000001", "nan")):
         assert not is_near(one, one.replace(old, new))
     assert not is_near(one, "")
+    floats = "array x float 3 checksum 1f sum -9.5454905\n"
+    assert is_near(floats, floats.replace("905", "845"))
+    assert not is_near(floats, floats.replace("float", "double").replace("905", "845"))
+    assert not is_near(floats, floats.replace("9.545", "9.546"))
 
 
 def test_mistakes_are_seen(workshop, runtime):

@@ -111,6 +111,63 @@ static int relabelled(int n)
 #pragma endscop
   return changed;
 }
+static void add_to(double *s, double v) { *s += v; }
+static void raise_to(double *m, double v)
+{
+  if (v > *m)
+    *m = v;
+}
+static double sum_of(const double *v, int n)
+{
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s += v[i];
+  return s;
+}
+static double larger(double p, double q)
+{
+  if (p > q)
+    return p;
+  return q;
+}
+static double by_functions(int n)
+{
+  double s = 0, m = -9, t, u = -9;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    add_to(&s, a[i]);
+    raise_to(&m, b[i]);
+  }
+#pragma endscop
+#pragma scop
+  t = sum_of(b, n);
+#pragma endscop
+#pragma scop
+  for (int i = 0; i < n; i++)
+    u = larger(a[i], u);
+#pragma endscop
+  return s + 8 * m + 64 * t + 4096 * u;
+}
+static double chosen_or_not(int n)
+{
+  double s = 0, t = 0;
+  int c = 0;
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    s = a[i] > b[i] ? s + a[i] : s;
+    c = label[i] < 3 ? c : c + 1;
+  }
+#pragma endscop
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    double v = a[i];
+    if (v < 0)
+      v = -v;
+    t += v;
+  }
+#pragma endscop
+  return s - t + c;
+}
 int main(void)
 {
   for (int i = 0; i < 3000; i++) {
@@ -122,12 +179,13 @@ int main(void)
   }
   printf("%a %a %a %d ", skipped(2999), both_sides(2999), fused(2999), bits(2999));
   printf("%a %a %a %d\n", pooled(), relaxed(2999), relaxed_before(2998), relabelled(2999));
+  printf("%a %a\n", by_functions(2990), chosen_or_not(2991));
   for (int i = 0; i < 3000; i++)
     printf("%a %d\n", a[i], label[i]);
   return 0;
 }
 """
-REGIONS = 8
+REGIONS = 13
 
 
 @pytest.fixture(scope="module")

@@ -108,17 +108,7 @@ def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bo
 def _statement(inspectors: Sequence[Inspector], extrema: Extrema) -> Statement:
     """A statement that runs where the inspected one does, and looks at what that would use."""
     inspected = inspectors[0].statement
-    tests = [
-        c_ast.If(
-            c_ast.BinaryOp(op, value, c_ast.ID(extremum)),
-            c_ast.Assignment("=", c_ast.ID(extremum), value),
-            None,
-        )
-        for each in inspectors
-        for value in (c_ast.Cast(type_name(IntegerType("long long", 64, signed=True)), each.expression),)
-        for op, extremum in zip("<>", extrema[each], strict=True)
-    ]
-    body: c_ast.Node = c_ast.Compound(tests)
+    body: c_ast.Node = c_ast.Compound([test for each in inspectors for test in _tests(each, extrema[each])])
     for loop in reversed(inspected.dynamic):
         body = c_ast.If(loop.predicate, body, None)
     mentioned = {id(node) for node in walk(body)}
@@ -130,6 +120,22 @@ def _statement(inspectors: Sequence[Inspector], extrema: Extrema) -> Statement:
         accesses=tuple(each for node, each in reads.items() if node in mentioned),
         locals=(),
     )
+
+
+def _tests(inspector: Inspector, extrema: tuple[str, str]) -> list[c_ast.Node]:
+    """What looks at the expression of ``inspector`` where its conditions hold."""
+    value = c_ast.Cast(type_name(IntegerType("long long", 64, signed=True)), inspector.expression)
+    tests: list[c_ast.Node] = [
+        c_ast.If(
+            c_ast.BinaryOp(op, value, c_ast.ID(extremum)),
+            c_ast.Assignment("=", c_ast.ID(extremum), value),
+            None,
+        )
+        for op, extremum in zip("<>", extrema, strict=True)
+    ]
+    for condition in reversed(inspector.conditions):
+        tests = [c_ast.If(condition, c_ast.Compound(tests), None)]
+    return tests
 
 
 def _in_order(statement: Statement) -> isl.Schedule:

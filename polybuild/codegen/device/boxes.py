@@ -42,7 +42,7 @@ class BoxPrinter:
         if guard:
             low, width = f"{guard} ? (const void *){low} : 0", f"{guard} ? {width} : 0"
         return [
-            f"const polybuild_box {name or _box_name(array)} = {{",
+            f"const polybuild_box {name or box_name(array)} = {{",
             f"{_INDENT}.low = {low}, .width = (size_t)({width}),",
             f"{_INDENT}.rows = (size_t)({rows or 1}), .row_pitch = (size_t)({row_pitch}),",
             f"{_INDENT}.planes = (size_t)({planes or 1}), .plane_pitch = (size_t)({plane_pitch}),",
@@ -63,12 +63,12 @@ class BoxPrinter:
     @staticmethod
     def use(transfer: Transfer) -> str:
         """The initialiser of the ``polybuild_use`` of an array."""
-        return f"{{&{_box_name(transfer.array)}, {_mode(transfer)}}}"
+        return f"{{&{box_name(transfer.array)}, {_mode(transfer)}}}"
 
     @staticmethod
     def look(transfer: Transfer) -> str:
         """The initialiser of a ``polybuild_use`` of an array that is read on the host."""
-        return f"{{&{_box_name(transfer.array)}, POLYBUILD_IN}}"
+        return f"{{&{box_name(transfer.array)}, POLYBUILD_IN}}"
 
     def buffer(self, transfer: Transfer) -> list[str]:
         """The buffer and the first element of an array."""
@@ -76,7 +76,7 @@ class BoxPrinter:
         base = "0" if array.expanded else f"&{self._element(array, [ZERO] * len(array.extents))}"
         return [
             f"polybuild_buffer *const {buffer_name(array)} = polybuild_map(pb_session, {base},",
-            f"{_INDENT * 2}&{_box_name(array)}, {unit_of(array)}, {_mode(transfer)});",
+            f"{_INDENT * 2}&{box_name(array)}, {unit_of(array)}, {_mode(transfer)});",
             f"const long {first_name(array)} = polybuild_first({buffer_name(array)});",
             *self._steps(array),
         ]
@@ -154,7 +154,7 @@ class BoxPrinter:
         return self._printer.text(self._build.expr_from_pw_aff(value), binding)
 
 
-def _box_name(array: Array) -> str:
+def box_name(array: Array) -> str:
     """The variable of the host that holds the box of ``array``."""
     return f"pb_{array.name}_box"
 

@@ -29,6 +29,7 @@ from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_ker
 from polybuild.codegen.device.boxes import BoxPrinter, regular
 from polybuild.codegen.device.functions import DeviceFunctions
 from polybuild.codegen.device.kernels import KernelPrinter, KernelText
+from polybuild.codegen.device.registers import addressable
 from polybuild.codegen.device.remembered_extrema import RememberedExtrema, may_be_remembered
 from polybuild.codegen.device.statements import KernelSource
 from polybuild.codegen.device.together import TogetherPrinter, parts_of
@@ -119,6 +120,19 @@ def write_device(
 
     Raises Unsupported for what the language cannot express.
     """
+    copies = addressable(region, request.plan.transfers)
+    request = replace(request, plan=replace(request.plan, transfers=copies.transfers))
+    return _device_text(region, request, host, conditions, copies.before).followed_by(copies.after)
+
+
+def _device_text(
+    region: Region,
+    request: DeviceRequest,
+    host: HostNames,
+    conditions: ConditionPrinter,
+    declared: Sequence[str],
+) -> DeviceText:
+    """As write_device, after the lines of what is ``declared``."""
     scop, plan = request.scop, request.plan
     reserved = {*request.language.reserved, *(each.name for each in scop.arrays)}
     buffers = named_buffers(plan.buffers, reserved)
@@ -141,6 +155,7 @@ def write_device(
             for each in plan.transfers
             if each.array.local and not each.array.expanded
         ),
+        *declared,
         *shapes,
         f"const polybuild_use pb_uses[] = {{{uses}}};",
         f"polybuild_session *const pb_session = {counted}polybuild_open(&{name},",

@@ -191,6 +191,8 @@ def _require_many_threads(
     if all(kernel.is_serial for kernel in mapping.kernels):
         raise Unsupported(SERIAL, "no loop of this region is parallel", scop.location)
     degree = {each.name: _degree(scop, each, limits) for each in scop.statements}
+    if not any(degree.values()):  # all are short
+        degree = {each.name: len(each.iterators) for each in scop.statements}
     longest = max(degree.values())
     as_long = [each for each in alone if degree[each.name] == longest]
     if as_long:

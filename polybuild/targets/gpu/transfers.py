@@ -64,14 +64,20 @@ class _Ranges:
             dynamic = [each for each in statement.accesses_to(array) if is_dynamic(each, self._scop)]
             told: list[isl.Map] = []
             unknown: list[Access] = []
+            guarded: list[tuple[Access, Inspector]] = []
             for access in dynamic:
                 inspector = self._inspectors.of(statement, access)
                 if inspector is None:
                     unknown.append(access)
-                    continue
-                found[self._range(inspector)] = None
-                told += [access.relation] if access.exact else []
-            if not all(each.exact and any(map(each.relation.is_subset, told)) for each in unknown):
+                elif inspector.conditions:
+                    guarded.append((access, inspector))
+                else:
+                    found[self._range(inspector)] = None
+                    told += [access.relation] if access.exact else []
+            for access, inspector in guarded:
+                if not _is_told(access, told):
+                    found[self._range(inspector)] = None
+            if not all(_is_told(each, told) for each in unknown):
                 raise _unknown(array)
         return tuple(found)
 
@@ -79,6 +85,11 @@ class _Ranges:
         number = len(self._found)
         new = InspectedRange(inspector, f"pb_lowest{number}", f"pb_highest{number}")
         return self._found.setdefault(inspector, new)
+
+
+def _is_told(access: Access, told: Sequence[isl.Map]) -> bool:
+    """Whether ``access`` touches what one of the relations ``told`` does, at most."""
+    return access.exact and any(map(access.relation.is_subset, told))
 
 
 def _in_order(scop: Scop, transfers: Sequence[Transfer]) -> Iterator[Transfer]:

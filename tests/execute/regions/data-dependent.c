@@ -88,6 +88,24 @@ for (int i = 0; i < n; i++) y[i] = x[a[i]];
 //# gather_twice: parallel
 for (int i = 0; i < n; i++) y[i] = x[a[a[i]]] + X[a[i]][i];
 
+//# gather_under_condition: parallel
+double *u = x, *v = y;
+#pragma scop
+for (int i = 0; i < n; i++) if (b[i] >= 0 && b[i] < n) v[i] = u[b[i]] + 1;
+#pragma endscop
+
+//# gather_under_condition_in_place: parallel
+double *u = x, *v = x;
+#pragma scop
+for (int i = 0; i < n; i++) if (b[i] >= 0 && b[i] < n) v[i] = u[b[i]] + 1;
+#pragma endscop
+
+//# gather_of_chosen: parallel
+double *u = x, *v = y;
+#pragma scop
+for (int i = 0; i < n; i++) { int k = b[i]; v[i] += k < 0 || k >= n ? 2 : u[k]; }
+#pragma endscop
+
 //# gather_in_place: serial
 for (int i = 0; i < n; i++) x[i] = x[a[i]] + 1;
 
@@ -244,6 +262,13 @@ for (int i = 0; i < n; i++) {
   double s = 0;
   for (int j = r[i]; j < r[i + 1]; j++) s += x[j] * y[a[j]];
   z[i] = s;
+}
+
+//# csr_with_bounds_that_change: parallel
+for (int i = 0; i < n; i++) {
+  int first = r[i], end = r[i + 1];
+  if (n > 1) end = r[i];
+  for (int j = first; j < end; j++) z[i] += y[j];
 }
 
 //# csr_in_place: parallel

@@ -71,6 +71,12 @@ def test_what_is_not_parallel_runs_in_one_thread_where_others_have_more_to_do(pl
     assert sorted(kernel.is_serial for kernel in plan.kernels) == [False, True]
 
 
+def test_loops_that_are_all_short_count_by_their_number(planned):
+    product = "for (int i = 0; i < 20; i++) for (int j = 0; j < 20; j++) C[i][j] = B[i][j];"
+    plan = planned("for (int i = 1; i < 20; i++) A[0][i] += A[0][i - 1];" + product, MATRICES).plan
+    assert sorted(kernel.is_serial for kernel in plan.kernels) == [False, True]
+
+
 def test_no_thread_does_as_much_as_all_others(planned):
     for extent in ("n", "4000"):
         body = (PREFIX + "for (int i = 0; i < n; i++) b[i] = a[i];").replace("< n", f"< {extent}")

@@ -49,9 +49,19 @@ def test_elements_that_data_choose_of_unknown_extent_are_looked_for(planned):
     assert len(transfer.inspected) == 1
 
 
-def test_elements_that_are_not_always_touched_are_not_looked_for(planned):
+@pytest.mark.parametrize(
+    "body", ["if (at[i] > 0) b[i] = a[at[i]];", "{ int k = at[i]; if (k >= 0 && a[k] > 0) b[i] = 1; }"]
+)
+def test_elements_that_a_condition_guards_are_looked_for_under_it(planned, body):
+    found = planned(f"for (int i = 0; i < n; i++) {body}", VECTORS)
+    (transfer,) = (each for each in found.plan.transfers if each.array.name == "a")
+    assert len(transfer.inspected) == 1
+    assert transfer.inspected[0].inspector.conditions
+
+
+def test_a_condition_that_the_region_changes_is_not_known_before(planned):
     with pytest.raises(Unsupported, match="depends on data"):
-        planned("for (int i = 0; i < n; i++) if (at[i] > 0) b[i] = a[at[i]];", VECTORS)
+        planned("for (int i = 0; i < n; i++) b[i] = at[i] < 0 || b[i] > 1 ? 0 : a[at[i]];", VECTORS)
 
 
 def test_elements_that_depend_on_data_of_a_known_array(planned):
