@@ -115,6 +115,8 @@ class Polynomial:
 
     def scale(self, number: int) -> Polynomial:
         """The product with a number."""
+        if number in {0, 1}:
+            return self if number else Polynomial(self.depth, {})
         value = value_of(number)
         scaled = {key: each.scale_val(value) for key, each in self.terms.items()}
         return Polynomial(self.depth, _without_zeros(scaled))
@@ -140,6 +142,8 @@ class Polynomial:
 
     def expanded(self) -> Polynomial:
         """The same polynomial with every form multiplied out, so that keys hold single atoms."""
+        if all(form.atom is not None for key in self.terms for form in key):
+            return self
         result = Polynomial(self.depth, {})
         for key, coefficient in self.terms.items():
             part = Polynomial(self.depth, {(): coefficient})

@@ -94,9 +94,8 @@ def _better(
     movable: bool,
 ) -> View | None:
     """The best view with the sizes of ``guess`` if it is better than ``best``, else that."""
-    functions = [_divide_all(access.polynomial, guess, atoms) for access in accesses]
-    exact = [each for each in functions if each is not None]
-    if len(exact) < len(functions):
+    exact = _all_divided(guess, accesses, atoms)
+    if exact is None:
         return best
     for sizes, subscripts in _scaled(guess, exact):
         plain = View(sizes, (0,) * len(sizes), tuple(subscripts))
@@ -115,9 +114,8 @@ def find_rows(accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set) ->
     None if an access is not certainly within a row where parameters are in ``context``.
     """
     for sizes in constant_sizes([access.polynomial for access in accesses]):
-        functions = [_divide_all(access.polynomial, sizes, atoms) for access in accesses]
-        exact = [each for each in functions if each is not None]
-        if len(exact) < len(functions):
+        exact = _all_divided(sizes, accesses, atoms)
+        if exact is None:
             continue
         view = _judge(View(sizes, (0,) * len(sizes), tuple(exact)), accesses, atoms, context, None)
         if view is not None and not any(view.rank[:3]):
@@ -168,6 +166,17 @@ def _moved(subscripts: Subscripts, starts: Sequence[int], sign: int = 1) -> Subs
         outer,
         *(each.add_constant_val(value_of(sign * start)) for each, start in zip(inner, starts, strict=True)),
     )
+
+
+def _all_divided(sizes: Sizes, accesses: Sequence[FlatAccess], atoms: Atoms) -> list[Subscripts] | None:
+    """The subscripts of all ``accesses``; None as soon as there are none of one."""
+    found: list[Subscripts] = []
+    for access in accesses:
+        subscripts = _divide_all(access.polynomial, sizes, atoms)
+        if subscripts is None:
+            return None
+        found.append(subscripts)
+    return found
 
 
 def _divide_all(polynomial: Polynomial, sizes: Sizes, atoms: Atoms) -> Subscripts | None:
