@@ -17,6 +17,7 @@ import heapq
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
+from functools import reduce
 
 from polybuild.c.tokens import Token, tokens
 from polybuild.diagnostics import Diagnostic, Severity
@@ -351,14 +352,37 @@ class _Detector:
     def _joined(self, taken: list[StatementRange]) -> list[StatementRange]:
         """``taken`` with neighbours put together where the whole is taken as well."""
         joined: list[StatementRange] = []
-        for each in taken:
-            if joined:
-                whole = self._both(joined[-1], each)
-                if whole is not None and self._problem_of(self._regions([whole])[0]) is None:
-                    joined[-1] = whole
-                    continue
-            joined.append(each)
+        for run in self._runs(taken):
+            whole = reduce(lambda first, then: self._both(first, then) or first, run)
+            if run[2:] and self._is_taken(whole):  # of two that is all there is to try
+                joined.append(whole)
+            else:
+                joined += self._joined_one_by_one(run)
         return joined
+
+    def _runs(self, taken: Sequence[StatementRange]) -> list[list[StatementRange]]:
+        """``taken`` in runs of neighbours that could be together."""
+        runs: list[list[StatementRange]] = []
+        for each in taken:
+            if runs and self._both(runs[-1][-1], each) is not None:
+                runs[-1].append(each)
+            else:
+                runs.append([each])
+        return runs
+
+    def _joined_one_by_one(self, run: Sequence[StatementRange]) -> list[StatementRange]:
+        """The neighbours of a ``run``, each put to what is before it if that is taken."""
+        joined = [run[0]]
+        for each in run[1:]:
+            whole = self._both(joined[-1], each)
+            if whole is not None and self._is_taken(whole):
+                joined[-1] = whole
+            else:
+                joined.append(each)
+        return joined
+
+    def _is_taken(self, statements: StatementRange) -> bool:
+        return self._problem_of(self._regions([statements])[0]) is None
 
     def _both(self, first: StatementRange, then: StatementRange) -> StatementRange | None:
         """The statements from ``first`` to ``then`` if they share a block and little is between them."""

@@ -174,3 +174,26 @@ def test_hints_do_not_hide_the_loops_around(tmp_path, hint, found):
     path.write_text(HINTED.replace("HINT", hint))
     detection = detect_regions(str(path), ["gcc"], [], lambda _region: None)
     assert any(each.count("for") == 2 for each in texts(detection)) == found
+
+
+@pytest.mark.parametrize(
+    ("longest", "tried", "taken"),
+    [
+        (9, [(2, 2), (3, 3), (4, 4), (2, 4)], [(2, 4)]),
+        (1, [(2, 2), (3, 3), (4, 4), (2, 4), (2, 3), (2, 4)], [(2, 3), (4, 4)]),
+    ],
+)
+def test_a_run_of_neighbours_is_tried_as_a_whole_first(tmp_path, longest, tried, taken):
+    path = tmp_path / "file.c"
+    loop = "  for (int i = 0; i < n; i++) x[i] = i;\n"
+    path.write_text(f"void f(int n, double *x) {{\n{3 * loop}}}\n")
+    asked = []
+
+    def accept(region):
+        asked.append((region.begin.line, region.end.line))
+        lines = region.end.line - region.begin.line
+        return Diagnostic(Severity.WARNING, "big", "big", Location("", 0)) if lines > longest else None
+
+    found = detect_regions(str(path), ["gcc"], [], accept)
+    assert asked == tried
+    assert [(each.begin.line, each.end.line) for each in found.source.regions] == taken
