@@ -155,13 +155,16 @@ def _sorted(
     *,
     scattered: bool = False,
     dynamic: bool = True,
+    members: bool = False,
 ) -> Reductions:
     found: list[Reduction] = []
     ordered: list[Reduction] = []
     promised = promised_updates(region.statements) if reordering is Reordering.PROMISED else frozenset()
     positive = positive_variables(scop, region)
     for statement in scop.statements:
-        reduction = ReductionMatcher(statement, region, scattered=scattered, positive=positive).reduction()
+        reduction = ReductionMatcher(
+            statement, region, scattered=scattered, members=members, positive=positive
+        ).reduction()
         if reduction is not None and (dynamic or not statement.dynamic):
             free = reduction.exact or reordering is Reordering.ANY or _is_promised(reduction, promised)
             (found if free else ordered).append(reduction)
@@ -175,18 +178,25 @@ def _is_promised(reduction: Reduction, promised: Collection[tuple[Update, str]])
 
 
 def find_scattered_updates(
-    scop: Scop, region: Region, reordering: Reordering = Reordering.EXACT, *, dynamic: bool = False
+    scop: Scop,
+    region: Region,
+    reordering: Reordering = Reordering.EXACT,
+    *,
+    dynamic: bool = False,
+    members: bool = False,
 ) -> Reductions:
     """The reductions of ``scop`` whose accumulators data choose, as ``h[a[i]]++``; as in find_reductions.
 
     ``relation`` has all elements that may be one. The statement reads and writes its array there alone.
-    Those of loops whose bounds are data are among them if they are asked for (``dynamic``).
+    Those of loops whose bounds are data, and of ``members`` of elements, are among them if asked for.
     """
-    return _sorted(scop, region, reordering, scattered=True, dynamic=dynamic)
+    return _sorted(scop, region, reordering, scattered=True, dynamic=dynamic, members=members)
 
 
 class ReductionMatcher:
     """Reads the body of one statement; data choose the accumulator if it is ``scattered``.
+
+    Then it may be a member of an element if ``members`` are asked for.
 
     The variables of the names ``positive`` are never below zero, nor ``-0.0``.
     """
@@ -197,11 +207,13 @@ class ReductionMatcher:
         region: Region,
         *,
         scattered: bool = False,
+        members: bool = False,
         positive: Collection[str] = (),
     ) -> None:
         self._statement = statement
         self._region = region
         self._scattered = scattered
+        self._members = members
         self._symbols = symbols_of(statement, region)
         self._positive = PositiveValues(positive, statement, self._symbols, region.visible)
         self._own: frozenset[int] = frozenset()
@@ -231,7 +243,8 @@ class ReductionMatcher:
             return None
         (write,) = writes
         plain = write.exact and write.relation.is_single_valued()
-        return write if plain is not self._scattered and not any(write.array.suffixes) else None
+        whole = self._members or not any(write.array.suffixes)
+        return write if plain is not self._scattered and whole else None
 
     def _is_own(self, access: Access, write: Access) -> bool:
         """Whether ``access`` is of the element that ``write`` writes."""

@@ -292,7 +292,7 @@ def _atomic(target: Target, scop: Scop, region: Region) -> list[Reduction]:
     """The updates of elements that data choose which are atomic operations of the device."""
     assert target.language is not None  # noqa: S101 - every device has one
     known = target.language.atomics
-    found = find_scattered_updates(scop, region, dynamic=True).found
+    found = find_scattered_updates(scop, region, dynamic=True, members=True).found
     return [each for each in found if known.has(each.operator, each.array.element)]
 
 

@@ -208,3 +208,48 @@ void small(int n)
 """
     # there are no atomic operations on narrow ones: threads count in parts
     assert [each.backend for each in transform(text, "opencl", tmp_path).regions] == ["openmp", "opencl"]
+
+
+MEMBERS = r"""
+#include <stdio.h>
+struct bin { double weight; int count; unsigned set; };
+struct grid { struct bin bins[64]; };
+static struct grid grid;
+static unsigned char c[5000];
+static void counts(int n)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    grid.bins[c[i]].count++;
+#pragma endscop
+}
+static void two_members(int n, struct bin *restrict b)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    b[c[i] / 2].count -= i;
+    b[c[i]].set ^= 1u << i % 32;
+  }
+#pragma endscop
+}
+int main(void)
+{
+  static const int sizes[] = {0, 1, 2, 33, 4999};
+  static struct bin other[64];
+  for (int i = 0; i < 5000; i++)
+    c[i] = i * 7919 % 4001 % 64;
+  for (int k = 0; k < 5; k++) {
+    counts(sizes[k]);
+    two_members(sizes[k], other);
+  }
+  for (int i = 0; i < 64; i++)
+    printf("%d %u %d %u\n", grid.bins[i].count, grid.bins[i].set, other[i].count, other[i].set);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("backend", ["cuda", pytest.param("opencl", marks=pytest.mark.opencl)])
+def test_members_of_elements(backend, workbench):
+    for done in workbench.runs(MEMBERS, backend, 2):
+        assert done.stderr.count("5 runs on the device") == 2
