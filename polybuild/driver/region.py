@@ -102,7 +102,7 @@ def _with_kernels_of_either_form(
     """What ``attempt`` makes of a region for a device, which is to call functions of the user's as they are.
 
     Where that has no kernels, what is made of the model for the host: functions with loops are read through
-    there, private variables and conditions are others, and if it has no kernels either its loops are better.
+    there, private variables and conditions are others.
     """
     try:
         made = attempt(passes.ModelPurpose.DEVICE)
@@ -113,9 +113,10 @@ def _with_kernels_of_either_form(
     if made[1].kernels or time_is_over():
         return made
     try:
-        return attempt(passes.ModelPurpose.HOST)
+        other = attempt(passes.ModelPurpose.HOST)
     except Unsupported:
         return made
+    return other if other[1].kernels else made
 
 
 _OUR_LIMITS = frozenset({"illegal-schedule", "internal", "too-complex"})
