@@ -113,22 +113,33 @@ class Ranges:
 
     def _masked(self, node: c_ast.BinaryOp) -> Range | None:
         """``e & m`` with a mask that is not negative, and ``e % m``, which C gives the sign of ``e``."""
-        right = self._constant(node.right)
         if node.op == "&":
-            mask = self._constant(node.left) if right is None else right
+            masks = (self._constant(node.right), self._constant(node.left))
+            mask = next((each for each in masks if each is not None), None)
             return None if mask is None or mask < 0 else self._constants(0, mask)
-        kind = self._type(node)
-        if right is None or right <= 0 or kind is None:
+        divisor, kind = self._affine(node.right), self._type(node)
+        one = self._constants(1, 1).low
+        if divisor is None or kind is None or not self._is_empty(divisor.lt_set(one)):
             return None
-        maximum = right - 1
-        return self._constants(0 if self._is_natural(node.left, kind) else -maximum, maximum)
+        maximum, natural = divisor.sub(one), not kind.signed or self._is_natural(node.left)
+        return Range(one.sub(one) if natural else maximum.neg(), maximum)
 
-    def _is_natural(self, node: c_ast.Node, kind: IntegerType) -> bool:
-        """Whether the dividend ``node`` of an operation in type ``kind`` is never negative."""
+    def _is_natural(self, node: c_ast.Node) -> bool:
+        """Whether ``node`` is never negative: by its bounds, or as a product or quotient of such numbers."""
+        kind = self._type(node)
+        if kind is None:
+            return False
         if not kind.signed:
             return True
         known = self.of(node)
-        return known is not None and bool(known.low.neg().pos_set().intersect(self._point.domain).is_empty())
+        if known is not None:
+            return self._is_empty(known.low.neg().pos_set())
+        products = isinstance(node, c_ast.BinaryOp) and node.op in {"+", "*", "/", "%", ">>"}
+        return products and self._is_natural(node.left) and self._is_natural(node.right)
+
+    def _is_empty(self, points: isl.Set) -> bool:
+        """Whether none of ``points`` is among those where the expression is evaluated."""
+        return bool(points.intersect(self._point.domain).is_empty())
 
     def _constant(self, node: c_ast.Node) -> int | None:
         value = self._affine(node)

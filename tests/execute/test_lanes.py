@@ -137,6 +137,25 @@ IN_LANES = {
     "rows of windows": """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { real s = 0;
         for (int k = 0; k < n; k++) { real t = (j - 4) * f + A[k][j]; if (t > 0) s += root(t); else s -= t; }
         B[i][j] = s + i; }""",
+    "nearest, and a function of it": nearest(
+        "if (s < least) { least = s; k = j; }", "u[i] = (real)exp(least) + k;"
+    ),
+    "nearest, and an element by data": nearest(
+        "if (s < least) { least = s; k = j; }", "u[i] = least + B[i][at[i] % m];"
+    ),
+    "starts with a function": """for (int i = 0; i < n; i++) { real s = (real)exp(u[i]);
+        unsigned c = 5u + (unsigned)i;
+        for (int j = 0; j < n; j++) { real t = v[j] - s; if (t > f) s += t; } p[i].u = s / (real)c; }""",
+    "masses within a distance": """for (int i = 0; i < n; i++) { real s = 0;
+        for (int j = 0; j < n; j++) { real x = p[i].x - p[j].x, r = x * x + f;
+        if (r < 4 * f) s += p[j].m * p[i].m / r; } p[i].u = s; }""",
+    "masses of all but itself within a distance": """for (int i = 0; i < n; i++) { real s = 0;
+        for (int j = 0; j < n; j++) { if (i == j) continue; real x = p[i].x - p[j].x, r = x * x + f;
+        if (r < 4 * f && r > f) { real w = p[j].m * (p[i].y + p[j].y) / (2 * p[j].m); s += w * x; } }
+        p[i].u = s; }""",
+    "elements within a distance": """for (int i = 0; i < n; i++) { real s = 0;
+        for (int j = 0; j < n; j++) { real x = u[i] - u[j];
+        if (x * x < 4 * f) { s += v[j] * x; if (x > 0) s -= v[i]; } } p[i].u = s; }""",
     "negative": """for (int i = 0; i < n; i++) { real a = 0;
         for (int j = 0; j < n; j++) { real x = v[j] - v[i]; a += root(x); } u[i] = a != a ? f : a; }""",
 }

@@ -82,7 +82,8 @@ class LaneBodyPrinter:
         lines = []
         for each in self._lanes.variables:
             kind = self._integer if isinstance(each.element, IntegerType) else self._real
-            stem, start = self.variables[each.name], " = {0}" if self._lanes.diverges else ""
+            partly = self._lanes.diverges or self._lanes.singles  # some lanes are read before they are set
+            stem, start = self.variables[each.name], " = {0}" if partly else ""
             array = "" if each.name in self._lanes.vectors else f"[{self._lanes.lanes}]"
             names = ", ".join(f"{stem}_{copy}{array}{start}" for copy in range(self._lanes.copies))
             lines.append(f"{name_of_type(each) if array else self._type(kind)} {names};")

@@ -318,7 +318,7 @@ class LaneTyping:
         operand = self._operand(node)
         if operand is not None and operand.varies:
             if chosen and not (operand.variable or operand.counter or operand.loaded):
-                if not self._diverge:
+                if not (self._diverge or operand.adjacent):
                     return None
                 self._noted.guarded.add(id(node))
             found = self._varying(operand.type)
@@ -328,8 +328,6 @@ class LaneTyping:
             if not self._is_plain(node):
                 return None
             if chosen and (absent or self._may_fail(node)):
-                if not self._diverge:
-                    return None
                 self._noted.guarded.add(id(node))
             return LaneKind.UNIFORM
         if isinstance(node, c_ast.BinaryOp):

@@ -11,7 +11,7 @@ through it together, too; other statements beside it run for one lane after the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import islpy as isl
 from pycparser import c_ast
@@ -19,17 +19,17 @@ from pycparser import c_ast
 from polybuild.analysis.dependences import Dependences
 from polybuild.c.basic_types import INT, DataModel, floating
 from polybuild.c.mathematics import ROOTS
-from polybuild.c.syntax_tree import always_evaluates, walk
+from polybuild.c.syntax_tree import walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.machine.model import Machine
-from polybuild.poly.relations import maps_of
+from polybuild.poly.relations import maps_of, sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.legality import keeps_values, privatised
-from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
-from polybuild.scop.skipped_instances import iteration_left_out
+from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.cost.compilers_lanes import statements_of
 from polybuild.targets.cpu.cost.core import farthest_read
 from polybuild.targets.cpu.lane_bodies import LOOPS, LaneTyping, declared_type
+from polybuild.targets.cpu.lane_loads import LaneLoads
 from polybuild.targets.cpu.lane_packing import find_packed_rows
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
 from polybuild.targets.cpu.vectorise import has_loops
@@ -46,6 +46,7 @@ def find_lane_loop(
 
     That member carries no dependence but of variables that each iteration may have of its own.
     Where statements have loops of their own, what lanes cannot compute of these is returned, if it is that.
+    What stands beside loops may be anything: it runs for one lane after the other.
     """
     private = {each.array.name: each.array for each in privatised(node, dependences.private)}
     if not keeps_values(node, privatised(node, dependences.private)):
@@ -57,11 +58,11 @@ def find_lane_loop(
         return None
     operands, others = _operands(node, scop, statements, private, machine)
     loops = any(has_loops(each.body) for each in statements)
-    if others and not (loops and all(map(_has_number, private.values()))):
-        return None
-    found = _typed(operands, others, statements, scop)
+    found = _typed(operands, others, _repeated(node, statements), statements, scop)
     if not isinstance(found, _Typed):
         return found if loops else None
+    if found.singles and not all(map(_has_number, private.values())):
+        return None
     together = {id(part) for each in statements if each.name not in found.singles for part in walk(each.body)}
     operands = {part: each for part, each in operands.items() if part in together}
     element = found.element
@@ -91,24 +92,42 @@ class _Typed:
 
 
 def _typed(
-    operands: Mapping[int, LaneOperand], others: Collection[str], statements: Sequence[Statement], scop: Scop
+    operands: Mapping[int, LaneOperand],
+    others: Collection[str],
+    repeated: Sequence[Statement],
+    statements: Sequence[Statement],
+    scop: Scop,
 ) -> _Typed | c_ast.Node | None:
     """What ``statements`` are in lanes, of which the ``others`` have operands that are not for lanes.
 
-    What keeps them from lanes otherwise. Those with loops of their own have to be there.
+    What keeps the ``repeated`` ones among them, which have to be there, from lanes otherwise.
     """
-    loops = [each for each in statements if has_loops(each.body)]
-    element = _element(operands, loops or statements, scop.type_names)
+    element = _element(operands, repeated, scop.type_names)
     if element is None:
         return None
-    typing = LaneTyping(element, operands, scop.type_names, diverge=bool(loops))
+    diverge = any(has_loops(each.body) for each in repeated)
+    needed = {each.name for each in repeated}
+    typing = LaneTyping(element, operands, scop.type_names, diverge=diverge)
     singles = set()
-    for each in sorted(statements, key=lambda each: each not in loops):
+    for each in sorted(statements, key=lambda each: each.name not in needed):
         if each.name in others or not typing.statement(each.body):
-            if each in loops or not loops:
+            if each.name in needed:
                 return typing.obstacle or each.body
             singles.add(each.name)
     return _Typed(element, typing, frozenset(singles))
+
+
+def _repeated(node: isl.ScheduleNode, statements: Sequence[Statement]) -> Sequence[Statement]:
+    """Those of ``statements`` that an iteration of the loop ``node`` runs many times; all if there are none.
+
+    They are what lanes are for. Where some have loops of their own, it is these alone.
+    """
+    loops = [each for each in statements if has_loops(each.body)]
+    if loops:
+        return loops
+    inside = (each.get_domain() for each in descendants(node.child(0)) if is_band(each))
+    names = {tuple_name(each) for domain in inside for each in sets_of(domain)}
+    return [each for each in statements if each.name in names] or statements
 
 
 def _loose(
@@ -221,13 +240,11 @@ def _operands(
     found: dict[int, LaneOperand] = {}
     others: set[str] = set()
     moving = moving_counters(scop, node)
-    left_out = {each.name: _left_out(each, moving.get(each.name, ())) for each in statements}
+    loads = LaneLoads(statements, moving)
     types = {each.expression.name: each.type for each in scop.parameters if _is_name(each.expression)}
     for each in references(scop, node):
-        loaded = _is_loaded(each, left_out[each.statement.name])
-        loaded = loaded or _is_read(each.access, each.statement, statements)
         exact = each.access.exact or _is_followed(each, types)
-        operand = _operand(each, private, machine, loaded=loaded) if exact else None
+        operand = _operand(each, private, machine, loaded=loads.may_load(each)) if exact else None
         before = found.get(id(each.access.node))
         if operand is None or before not in {None, operand}:
             others.add(each.statement.name)
@@ -250,63 +267,6 @@ def _operands(
             if kind is not None:
                 found[id(part)] = LaneOperand(kind, varies=moves, counter=moves)
     return found, others
-
-
-def _is_loaded(reference: Reference, left_out: isl.Set | None) -> bool:
-    """Whether lanes may load what ``reference`` reads, whatever the data are.
-
-    Where one lane at most is ``left_out`` of what a statement does, it may load what is read elsewhere.
-    """
-    body, twins = reference.statement.body, list(_twins(reference.statement, reference.access))
-    if any(always_evaluates(body, each.node) for each in twins):
-        return True
-    if left_out is None or not any(always_evaluates(body.iftrue, each.node) for each in twins):
-        return False
-    relation, whole = reference.access.relation, reference.statement.domain
-    return bool(left_out.apply(relation).is_subset(whole.subtract(left_out).apply(relation)))
-
-
-def _is_read(access: Access, user: Statement, statements: Sequence[Statement]) -> bool:
-    """Whether each iteration of ``user``, one of ``statements``, reads what ``access`` does in any case."""
-    for other in statements:
-        runs = other.domain.set_tuple_name(user.domain.get_tuple_name())
-        if len(other.iterators) != len(user.iterators) or not user.domain.is_subset(runs):
-            continue
-        for each in other.accesses:
-            if each.kind is AccessKind.READ and each.array is access.array and each.exact:
-                relation = each.relation.set_tuple_name(_in, user.domain.get_tuple_name())
-                if relation.is_equal(access.relation) and _is_certain(other.body, each.node):
-                    return True
-    return False
-
-
-def _is_certain(body: c_ast.Node, wanted: c_ast.Node) -> bool:
-    """Whether ``body`` evaluates its part ``wanted`` in any case, and be it a loop that may not go on."""
-    if isinstance(body, c_ast.While):
-        return always_evaluates(body.cond, wanted)
-    if isinstance(body, c_ast.For):
-        before = (each for each in (body.init, body.cond) if each is not None)
-        return any(always_evaluates(each, wanted) for each in before)
-    if isinstance(body, c_ast.DoWhile):
-        leaves = any(isinstance(each, c_ast.Break | c_ast.Continue) for each in walk(body.stmt))
-        return not leaves and always_evaluates(body.stmt, wanted)
-    return always_evaluates(body, wanted)
-
-
-def _left_out(statement: Statement, moving: Collection[str]) -> isl.Set | None:
-    """The instances in which one of several lanes has nothing to do; None if that is not known.
-
-    Lanes are iterations of one counter, the one in ``moving``, for equal values of the others.
-    """
-    left_out = iteration_left_out(statement)
-    names = [each.name for each in statement.iterators]
-    sides = {statement.body.cond.left.name, statement.body.cond.right.name} if left_out is not None else set()
-    if left_out is None or len(moving) != 1 or not sides.issuperset(moving):
-        return None
-    same = isl.Map.identity(statement.domain.get_space().map_from_set())
-    (counter,) = moving
-    others = same.drop_constraints_involving_dims(_out, names.index(counter), 1).subtract(same)
-    return left_out.intersect(others.intersect_range(statement.domain).domain())
 
 
 def _operand(
@@ -363,17 +323,6 @@ def _interleaved(reference: Reference, machine: Machine) -> Interleaved | None:
     if members is None:
         return Interleaved(step, None)
     return Interleaved(step, members.place) if step == members.count else None
-
-
-def _twins(statement: Statement, access: Access) -> Iterator[Access]:
-    """The reads of ``statement`` that touch what ``access`` does."""
-    for each in statement.accesses:
-        if (
-            each.kind is AccessKind.READ
-            and each.array is access.array
-            and each.relation.is_equal(access.relation)
-        ):
-            yield each
 
 
 def _is_name(node: c_ast.Node) -> bool:

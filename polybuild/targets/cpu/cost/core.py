@@ -19,8 +19,9 @@ from polybuild.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The instances of a statement below the loops ``around``; their references as functions of these."""
+    """The instances of statement ``name`` below the loops ``around``; references as functions of these."""
 
+    name: str
     around: tuple[NestLoop, ...]
     operations: Operations
     references: tuple[Reference, ...]
@@ -38,7 +39,7 @@ def cost_on_core(body: Body, extents: Extents, machine: Machine, compiled_bytes:
     scalar = _scalar(body, trips, inner, copies, machine)
     width = max(1, body.operations.width)
     found, lanes = scalar, 1
-    written = next((each for each in body.around if each.lanes), None)
+    written = next((each for each in body.around if each.lanes and body.name not in each.singles), None)
     compiled = next((each for each in body.around if each.simd and not each.unrolled), None)
     if written is not None:
         lanes = written.lanes

@@ -103,16 +103,18 @@ class Loops:
         bodies: dict[int, Body] = {}
         touched: dict[int, list[Reference]] = {}
         by_counters: dict[str, list[Reference]] = {}
+        subscripts: dict[int, set[object]] = {}
         for leaf, around in leaves(nest):
             statement = statements.get(leaf.name)
             if statement is None:
-                bodies[id(leaf)], touched[id(leaf)] = Body(around, operations_of_copy(), ()), []
+                bodies[id(leaf)], touched[id(leaf)] = Body(leaf.name, around, operations_of_copy(), ()), []
                 continue
             strides = references_at(scop, {leaf.name: leaf.stamps}, range(leaf.stamps.dim(isl.dim_type.out)))
             operations = operations_of(statement, fused)
             found_as = with_subscripts if as_written else with_chosen_elements
-            operations = found_as(operations, statement)
-            bodies[id(leaf)] = Body(around, operations, tuple(strides))
+            computed = subscripts.setdefault(id(around[-1]) if around else id(leaf), set())
+            operations = found_as(operations, statement, computed)
+            bodies[id(leaf)] = Body(leaf.name, around, operations, tuple(strides))
             if leaf.name not in by_counters:
                 same = statement.domain.identity()
                 found = references_at(scop, {leaf.name: same}, range(len(statement.iterators)))

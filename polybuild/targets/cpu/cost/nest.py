@@ -47,9 +47,9 @@ class NestLoop:
 
     Threads share it, or it is ``unrolled``. It runs in so many ``lanes`` that the code has written out, or
     in those that a compiler finds if it is ``simd``, and ``checked`` if that depends on whether one iteration
-    is among those that run. For the former the nodes ``packed`` (by identity) are in
-    buffers, and in ``registers`` tiles everything is. Each iteration waits for the one before for ``chain``
-    nanoseconds.
+    is among those that run. For the former the nodes ``packed`` (by identity) are in buffers, statements that
+    are ``singles`` run for one lane after the other, and in ``registers`` tiles everything is. Each iteration
+    waits for the one before for ``chain`` nanoseconds.
     """
 
     dim: int
@@ -61,6 +61,7 @@ class NestLoop:
     lanes: int = 0
     registers: bool = False
     packed: frozenset[int] = frozenset()
+    singles: frozenset[str] = frozenset()
     chain: float = 0.0
 
 
@@ -176,6 +177,7 @@ class NestBuilder:
                 lanes=lanes if head else 0,
                 registers=registers,
                 packed=_packed(directive) if head else frozenset(),
+                singles=directive.lanes.singles if directive and directive.lanes and head else frozenset(),
                 chain=chain if last else 0.0,
             )
         return body

@@ -6,7 +6,7 @@ no loop, and divide in each iteration.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import islpy as isl
@@ -20,22 +20,33 @@ from polybuild.targets.cpu.cost.operations import Operations
 _DIVISIONS = {"/", "%"}
 
 
-def with_subscripts(operations: Operations, statement: Statement) -> Operations:
-    """``operations`` with those that find the elements of an instance of ``statement`` as it is written."""
-    found = list(_choices(statement))
-    divisions = sum(map(_is_division, found))
+def with_subscripts(operations: Operations, statement: Statement, computed: set[object]) -> Operations:
+    """``operations`` with those that find the elements of an instance of ``statement`` as it is written.
+
+    What the loop has ``computed`` for other statements is there; what this one adds is put to it.
+    """
+    return _with_choices(operations, _choices(statement, statement.accesses), computed)
+
+
+def _with_choices(operations: Operations, choices: Iterable[c_ast.Node], computed: set[object]) -> Operations:
+    new = {key(each): each for each in choices if key(each) not in computed}
+    computed.update(new)
+    divisions = sum(map(_is_division, new.values()))
     return replace(
         operations,
-        simple=operations.simple + len(found) - divisions,
+        simple=operations.simple + len(new) - divisions,
         divisions=operations.divisions + divisions,
     )
 
 
-def with_chosen_elements(operations: Operations, statement: Statement) -> Operations:
+def with_chosen_elements(operations: Operations, statement: Statement, computed: set[object]) -> Operations:
     """``operations`` with those that choose the elements of an instance of ``statement`` in generated code.
 
     Each choice that the innermost counter decides is a comparison and a selection; others stand before it.
+    Elements that no relation tells are found as they are written (``with_subscripts``).
     """
+    unknown = [each for each in statement.accesses if not each.exact]
+    operations = _with_choices(operations, _choices(statement, unknown), computed)
     last = len(statement.iterators) - 1
     relations = {
         str(each.relation): each
@@ -65,25 +76,22 @@ def has_scattered_elements(statement: Statement) -> bool:
 
     No vector unit divides integers, and compilers load what is chosen one by one.
     """
-    return any(True for _ in _choices(statement))
+    return any(True for _ in _choices(statement, statement.accesses))
 
 
-def _choices(statement: Statement) -> Iterator[c_ast.Node]:
-    """Choices and divisions by variables in subscripts that depend on the innermost counter, each once.
+def _choices(statement: Statement, accesses: Iterable[Access]) -> Iterator[c_ast.Node]:
+    """Choices and divisions by variables in subscripts of ``accesses`` that the innermost counter changes.
 
     Compilers take what does not depend on it out of the loop, and multiply by the reciprocals of constants.
     """
     counter = statement.iterators[-1].name if statement.iterators else ""
-    seen: set[object] = set()
-    elements = (each.node for each in statement.accesses if isinstance(each.node, c_ast.ArrayRef))
+    elements = (each.node for each in accesses if isinstance(each.node, c_ast.ArrayRef))
     for node in (each for element in elements for each in walk(element)):
         if not isinstance(node, c_ast.TernaryOp) and not (
             _is_division(node) and not isinstance(node.right, c_ast.Constant)
         ):
             continue
-        named = any(isinstance(each, c_ast.ID) and each.name == counter for each in walk(node))
-        if named and key(node) not in seen:
-            seen.add(key(node))
+        if any(isinstance(each, c_ast.ID) and each.name == counter for each in walk(node)):
             yield node
 
 
