@@ -18,7 +18,6 @@ from polybuild.c.syntax_tree import (
     always_evaluates,
     changed_operand,
     duplicate,
-    has_side_effect,
     key,
     mapped,
     walk,
@@ -65,9 +64,17 @@ def computed_value(callee: Callee, *, elements: bool = False) -> c_ast.Node | No
     if callee.body is None or len(callee.body.statements) < 2:
         return None
     *statements, last = callee.body.statements
-    if not isinstance(last, c_ast.Return) or last.expr is None or has_side_effect(last.expr):
+    if not isinstance(last, c_ast.Return) or last.expr is None or not _only_computes(last.expr):
         return None
     return last.expr if _changes_own(callee, statements, elements=elements) else None
+
+
+def _only_computes(expression: c_ast.Node) -> bool:
+    """Whether evaluating ``expression`` changes nothing, and calls nothing that does."""
+    return not any(
+        changed_operand(each) is not None or (isinstance(each, c_ast.FuncCall) and not _is_pure(each))
+        for each in walk(expression)
+    )
 
 
 def updating_statements(callee: Callee) -> Sequence[c_ast.Node]:
@@ -188,10 +195,11 @@ def assigned_names(callee: Callee) -> set[str]:
 
 
 def _is_plain(kind: c_ast.Node) -> bool:
-    """Whether a variable is a number or a pointer to numbers."""
+    """Whether a variable is a number, a structure with a name, or a pointer to such."""
     if isinstance(kind, c_ast.PtrDecl):
         kind = kind.type
-    return isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)
+    named = isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.Struct) and not kind.type.decls
+    return named or (isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType))
 
 
 def _is_array(declared: c_ast.Decl) -> bool:
@@ -237,6 +245,8 @@ def renamed(node: c_ast.Node, names: Mapping[str, c_ast.Node]) -> c_ast.Node:
     if isinstance(node, c_ast.StructRef):
         new = mapped(node, lambda each: each)
         new.name = renamed(node.name, names)
+        if node.type == "->" and addressed(new.name):
+            new.name, new.type = new.name.expr, "."
         return new
     new = mapped(node, lambda each: renamed(each, names))
     pointer = target_of(new)

@@ -438,8 +438,10 @@ class _Inliner:
             for word in each.names
             if word in there.scope.typedefs
         }
-        tags = any(isinstance(each, c_ast.Struct | c_ast.Union | c_ast.Enum) for each in walk(expression))
-        return not tags and all(
+        tagged = (
+            each for each in walk(expression) if isinstance(each, c_ast.Struct | c_ast.Union | c_ast.Enum)
+        )
+        return all(_is_same_tag(each, body, self._region) for each in tagged) and all(
             here.scope.typedefs.get(word) == there.scope.typedefs[word] and word not in self._symbols
             for word in named
         )
@@ -498,6 +500,15 @@ class _Inliner:
         words = c_ast.IdentifierType(kind.name.split())
         name = c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, words))
         return c_ast.Cast(name, value, value.coord)
+
+
+def _is_same_tag(node: c_ast.Node, one: Region, other: Region) -> bool:
+    """Whether a structure that ``node`` names is the same in two regions."""
+    if not isinstance(node, c_ast.Struct) or node.decls is not None:
+        return False
+    key_of_tag = "struct", node.name or ""
+    found = one.visible.scope.tags.get(key_of_tag)
+    return found is not None and found is other.visible.scope.tags.get(key_of_tag)
 
 
 def _same_elements(kind: types.Type, own: types.Type, values: Mapping[str, c_ast.Node]) -> bool:

@@ -13,7 +13,7 @@ from pycparser import c_ast
 
 from polybuild.c.symbols import Symbol
 from polybuild.c.syntax_tree import walk
-from polybuild.c.types import FloatingType, IntegerType, PointerType
+from polybuild.c.types import FloatingType, IntegerType, PointerType, RecordType, Type
 from polybuild.source.model import Callee, Region
 
 
@@ -36,7 +36,9 @@ def is_target_only(callee: Callee, parameter: str) -> bool:
 
 
 def target_of(node: c_ast.Node) -> c_ast.Node | None:
-    """The pointer ``p`` of ``*p`` and ``p[0]``; None for anything else."""
+    """The pointer ``p`` of ``*p``, ``p[0]`` and ``p->member``; None for anything else."""
+    if isinstance(node, c_ast.StructRef) and node.type == "->":
+        return node.name
     if isinstance(node, c_ast.UnaryOp) and node.op == "*":
         return node.expr
     if isinstance(node, c_ast.ArrayRef) and isinstance(node.subscript, c_ast.Constant):
@@ -54,7 +56,7 @@ def symbols_after(region: Region, statements: Iterable[c_ast.Node]) -> Mapping[s
     return {
         name: replace(symbol, address_taken=False)
         if symbol.address_taken
-        and isinstance(symbol.type, IntegerType | FloatingType | PointerType)
+        and _is_plain(symbol.type)
         and name in before
         and name not in left
         and everywhere.count(name) == before.count(name)
@@ -63,7 +65,27 @@ def symbols_after(region: Region, statements: Iterable[c_ast.Node]) -> Mapping[s
     }
 
 
+def _is_plain(kind: Type) -> bool:
+    """Whether no part of a variable of this type is an array, which stands for its address."""
+    if isinstance(kind, RecordType):
+        return bool(kind.fields) and all(_is_plain(each.type) for each in kind.fields or ())
+    return isinstance(kind, IntegerType | FloatingType | PointerType)
+
+
 def _addressed_in(statements: Iterable[c_ast.Node]) -> list[str]:
-    """The variables in ``statements`` whose address is taken, as often as it is."""
-    found = (addressed(each) for statement in statements for each in walk(statement))
-    return [each for each in found if each is not None]
+    """The variables in ``statements`` whose address, or that of a member, is taken, as often as it is."""
+    taken = (
+        each.expr
+        for statement in statements
+        for each in walk(statement)
+        if isinstance(each, c_ast.UnaryOp) and each.op == "&"
+    )
+    roots = map(_structure_of, taken)
+    return [str(each.name) for each in roots if isinstance(each, c_ast.ID)]
+
+
+def _structure_of(node: c_ast.Node) -> c_ast.Node:
+    """The structure that ``node`` is a member of, or of one in it; any other expression itself."""
+    while isinstance(node, c_ast.StructRef) and node.type == ".":
+        node = node.name
+    return node

@@ -74,7 +74,16 @@ def compared(folder, body, head=HEAD):
     made.write_text(result.text)
     printed = set()
     for path, flags in ((source, ()), (made, ("-fopenmp", "-fsanitize=address,undefined"))):
-        command = ["gcc", "-O1", "-ffp-contract=off", *flags, str(path), "-o", str(path.with_suffix(""))]
+        command = [
+            "gcc",
+            "-O1",
+            "-ffp-contract=off",
+            *flags,
+            str(path),
+            "-o",
+            str(path.with_suffix("")),
+            "-lm",
+        ]
         subprocess.run(command, check=True, timeout=120)
         printed.add(subprocess.run([str(path.with_suffix(""))], check=True, capture_output=True).stdout)
     assert len(printed) == 1
@@ -109,6 +118,35 @@ BEFORE = {
 def test_structures_of_the_function_are_private(tmp_path, name):
     after = "w.r = n; w.i = 1; z = w; v[0].r = z.i;"
     result = compared(tmp_path, f"struct value w, z;\n{marked(BEFORE[name])}\n{after}", HEAD + MULTIPLIED)
+    assert [each.parallel_loops > 0 for each in result.regions] == [True], result.diagnostics
+
+
+FUNCTIONS = """\
+#include <math.h>
+static float size(struct value q) { float k = q.r * q.r, m = q.i * q.i; return sqrtf(k + m); }
+static float size_of(const struct value *q) { float k = q->r * q->r; return fabsf(q->i) + k; }
+static struct value turned(struct value q) { struct value k; k.r = -q.i; k.i = q.r; return k; }
+static void turn(const struct value *q, struct value *k) { float m = q->r; k->r = -q->i; k->i = m; }
+static struct value sum_of(struct value p, struct value q) {
+  struct value k = {p.r + q.r, p.i + q.i}; return k; }
+static void scale(struct value *q, float by) { q->r *= by; q->i *= by; }
+"""
+CALLED = {
+    "of_a_copy": "struct value k = u[i]; v[i].r = size(k);",
+    "of_an_element": "v[i].r = size(u[i]) + size(u[n - 1 - i]);",
+    "behind_a_pointer": "v[i].i = size_of(&u[i]) * size_of(u + i);",
+    "returned": "struct value k = turned(u[i]); float m = size(k); v[i].r = m * k.i;",
+    "of_sums": "v[i] = sum_of(turned(u[i]), u[n - 1 - i]);",
+    "through_addresses": "struct value k; turn(&u[i], &k); v[i].r = k.i - size(k);",
+    "in_place": "struct value k = u[i]; turn(&k, &k); scale(&k, 0.5f); v[i] = k;",
+    "outside_the_region": "w = u[i]; turn(&w, &z); scale(&z, size(w)); v[i] = z;",
+}
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_functions_of_structures_are_read_through(tmp_path, name):
+    body = f"struct value w, z;\n(void)w, (void)z;\n{marked(CALLED[name])}"
+    result = compared(tmp_path, body, HEAD + FUNCTIONS)
     assert [each.parallel_loops > 0 for each in result.regions] == [True], result.diagnostics
 
 
