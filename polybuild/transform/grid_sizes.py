@@ -13,6 +13,9 @@ region is taken to be one with a grid, ``n >= 3``; for others the original loops
 periodic grids that are statements of their own, if there is little of them without a grid: in rows of two
 places neighbours on either side are the same, which all that follows would have to know. A thin grid that may
 be long, ``n`` by ``m``, is one all the same.
+
+Elements that parameters choose (``u[sx][sy] += wave[t];``) are taken to be among those that the nests write:
+sources and receivers are inside of the grid, and no tile has to know of places elsewhere.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ from polybuild.effort import BORDER_WIDTH
 from polybuild.poly.spaces import extent
 from polybuild.scop.model import Access, AccessKind, Assumption, Scop, Statement
 
-_set = isl.dim_type.set
+_param, _set = isl.dim_type.param, isl.dim_type.set
+_INSIDE = "elements beside the loops over the grid must be in it"
 
 
 def assume_grids(scop: Scop) -> Scop:
@@ -45,10 +49,47 @@ def assume_grids(scop: Scop) -> Scop:
         deepest = [each for each in inside if len(each.iterators) == depth]
         nests = _without_sides(scop, deepest)
         borders = [each for each in inside if all(each is not one for one in nests)]
-        steady = all(_is_steady(each) and _writes_again(each) for each in nests)
+        # variables that a nest sets are for its own iterations
+        filling = [each for each in nests if _writes_to_arrays(each)]
+        steady = bool(filling) and all(_is_steady(each) and _writes_again(each) for each in filling)
         if steady and any(map(_writes_to_arrays, borders)):
             scop = _assuming_that(scop, list(map(_grid_points, nests)), nests[0].location)
+            for each in borders:
+                scop = _assuming_inside(scop, each, nests)
     return scop
+
+
+def _assuming_inside(scop: Scop, border: Statement, nests: Sequence[Statement]) -> Scop:
+    """``scop`` assuming that ``border`` accesses what ``nests`` write if parameters of its own choose it."""
+    for access in border.accesses:
+        written = [each.relation.range() for one in nests for each in _writes(one) if _is_of(each, access)]
+        if not (written and access.exact and _has_own_parameter(scop, border, access)):
+            continue
+        grid = reduce(isl.Set.union, written).coalesce()
+        outside = access.relation.intersect_domain(border.domain).range().subtract(grid).params()
+        inside = outside.gist(border.domain.params()).complement()
+        scop = _with_condition(scop, inside, _INSIDE, border.location)
+    return scop
+
+
+def _is_of(access: Access, other: Access) -> bool:
+    return access.exact and access.array.name == other.array.name
+
+
+def _has_own_parameter(scop: Scop, statement: Statement, access: Access) -> bool:
+    """Whether a parameter chooses the element of ``access`` that tells no size of anything else."""
+    sizes: list[isl.Set | isl.PwAff] = [each.domain for each in scop.statements if each is not statement]
+    sizes += [each for array in scop.arrays for each in array.extents if each is not None]
+    names = (str(access.relation.get_dim_name(_param, each)) for each in range(access.relation.dim(_param)))
+    return any(
+        _involves(access.relation, name) and not any(_involves(each, name) for each in sizes)
+        for name in names
+    )
+
+
+def _involves(points: isl.Set | isl.Map | isl.PwAff, parameter: str) -> bool:
+    position = points.find_dim_by_name(_param, parameter)
+    return position >= 0 and bool(points.involves_dims(_param, position, 1))
 
 
 def _without_sides(scop: Scop, deepest: Sequence[Statement]) -> Sequence[Statement]:
@@ -104,13 +145,18 @@ def assume_running(scop: Scop, nests: Sequence[Statement]) -> Scop:
 
 def _assuming_that(scop: Scop, places: Sequence[isl.Set], location: Location) -> Scop:
     running = reduce(isl.Set.intersect, (each.params() for each in places), scop.context)
-    if scop.context.is_subset(running) or running.is_empty():
+    return _with_condition(scop, running, "the loops over the grid must run", location)
+
+
+def _with_condition(scop: Scop, holds: isl.Set, reason: str, location: Location) -> Scop:
+    """``scop`` assuming that parameters are in ``holds``, if that is a matter of how large they are alone."""
+    holds = scop.context.intersect(holds)
+    if scop.context.is_subset(holds) or holds.is_empty():
         return scop
-    condition = running.gist(scop.context).coalesce()
+    condition = holds.gist(scop.context).coalesce()
     pieces = condition.get_basic_sets()
     if len(pieces) != 1 or any(each.is_equality() for each in pieces[0].get_constraints()):
         return scop
-    reason = "the loops over the grid must run"
     return replace(
         scop,
         context=scop.context.intersect(condition),

@@ -20,7 +20,12 @@ from functools import partial, reduce
 
 import islpy as isl
 
-from polybuild.effort import ALTERNATING_STATEMENTS, SPLITTING_OPERATIONS, STORAGE_PERIODS
+from polybuild.effort import (
+    ALTERNATING_OPERATIONS,
+    ALTERNATING_STATEMENTS,
+    SPLITTING_OPERATIONS,
+    STORAGE_PERIODS,
+)
 from polybuild.poly import spaces
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import depends_on, lexicographically_after, maps_of, sets_of, tuple_name
@@ -35,9 +40,10 @@ from polybuild.values import dataclass
 def split_residue_classes(scop: Scop) -> Scop:
     """``scop`` with the statements in loops over alternating storage split; itself if there are none."""
     divided = frozenset(each.name for each in scop.statements if _has_divisions(each))
-    return (
-        found_within(SPLITTING_OPERATIONS, partial(_split_loops, scop, divided)) or scop if divided else scop
-    )
+    if not divided:
+        return scop
+    operations = max(SPLITTING_OPERATIONS, ALTERNATING_OPERATIONS * len(scop.statements))
+    return found_within(operations, partial(_split_loops, scop, divided)) or scop
 
 
 def _has_divisions(statement: Statement) -> bool:
