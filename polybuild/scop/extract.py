@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from polybuild.c.syntax_tree import location
@@ -33,11 +33,11 @@ from polybuild.normalise.values_before import with_counters_set, with_values_bef
 from polybuild.scop.assemble import assemble
 from polybuild.scop.calls import UnknownCall
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
-from polybuild.scop.draft import RegionDraft
 from polybuild.scop.final_values import NotFollowed
 from polybuild.scop.model import Scop
 from polybuild.scop.model_builder import ModelBuilder
 from polybuild.scop.pointer_rotation import check_pointer_rotation
+from polybuild.scop.unit_factors import with_unit_factors
 from polybuild.source.model import Region
 from polybuild.values import dataclass
 
@@ -168,26 +168,11 @@ def _extract(region: Region, *, in_blocks: bool, wrapping: bool = False) -> Scop
 
     With ``wrapping``, unsigned values that leave their type whatever the parameters are wrap around.
     """
-    walk = partial(ModelBuilder, region, wrapping=wrapping, in_blocks=in_blocks)
-    first = walk(FlatSubscripts())
+    build = partial(ModelBuilder, region, wrapping=wrapping, in_blocks=in_blocks)
+    first = build(FlatSubscripts())
     draft = first.run()
     viewed = first.with_views()
-    for factor in first.factors_without_view(viewed):
-        specialised = _with_unit(walk, factor)
-        if specialised is not None:
-            return assemble(specialised)
-    return assemble(draft if viewed is None else walk(viewed).run())
-
-
-def _with_unit(walk: Callable[[FlatSubscripts], ModelBuilder], factor: str) -> RegionDraft | None:
-    """What is found of a region whose parameter ``factor`` is 1; None unless all subscripts are known then.
-
-    Strides of convolutions are, most often.
-    """
-    with contextlib.suppress(Unsupported, NotFollowed):
-        first = walk(FlatSubscripts(units=frozenset({factor})))
-        draft = first.run()
-        viewed = first.with_views()
-        if not first.factors_without_view(viewed):
-            return draft if viewed is None else walk(viewed).run()
-    return None
+    specialised = with_unit_factors(build, draft, first.factors_without_view(viewed))
+    if specialised is not None:
+        return specialised
+    return assemble(draft if viewed is None else build(viewed).run())

@@ -272,6 +272,32 @@ STRIDES: dict[str, tuple[str, list[tuple[tuple[int, ...], bool]]]] = {
         ),
         [((9, 11, 3, 0, 1), NEW), ((9, 8, 3, 0, 2), OLD)],
     ),
+    "strides_of_rows_and_columns": (
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+            " for (int k = 0; k < p; k++) for (int l = 0; l < p; l++)"
+            " C[i*m+j] += A[(i*q+k)*(m+p) + j*o+l] * B[k*p+l];"
+        ),
+        [((9, 11, 3, 1, 1), NEW), ((9, 8, 3, 1, 2), OLD), ((9, 4, 3, 2, 1), OLD)],
+    ),
+    "strides_of_rows_and_columns_with_borders": (
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { double s = 0;"
+            " for (int k = 0; k < p; k++) for (int l = 0; l < p; l++) {"
+            " int y = i * q - 1 + k, x = j * o - 1 + l;"
+            " if (y >= 0 && y < n && x >= 0 && x < m) s += A[y*m + x] * B[k*p+l]; } C[i*m+j] = s; }"
+        ),
+        [((9, 11, 3, 1, 1), NEW), ((9, 8, 3, 1, 2), OLD), ((9, 8, 3, 2, 1), OLD)],
+    ),
+    "dilated_windows": (
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { double s = 0;"
+            " for (int k = 0; k < p; k++) { int y = i + k * q - 1; if (y < 0 || y >= n) continue;"
+            " for (int l = 0; l < p; l++) { int x = j + l * o - 1; if (x < 0 || x >= m) continue;"
+            " s += A[y*m + x] * B[k*p+l]; } } C[i*m+j] = s; }"
+        ),
+        [((9, 11, 3, 1, 1), NEW), ((9, 8, 3, 1, 2), OLD), ((9, 8, 3, 2, 1), OLD)],
+    ),
 }
 
 
