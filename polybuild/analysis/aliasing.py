@@ -25,6 +25,7 @@ from pycparser import c_ast
 from polybuild.analysis.footprints import Footprint, boxes_of, unknown_footprint
 from polybuild.analysis.fresh_memory import fresh_pointers
 from polybuild.analysis.inspectors import Inspector, Inspectors
+from polybuild.analysis.pointer_cells import pointers_in_memory
 from polybuild.analysis.pointer_tables import tables_of
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
@@ -81,11 +82,7 @@ def find_overlaps(
         for array in scop.arrays
         if not array.local and array.name not in untouched and _is_touched(scop, array)
     ]
-    values = [
-        Footprint(_read_object(parameter, scop), (), (), written=False)
-        for parameter in scop.parameters
-        if _in_reachable_memory(parameter, region)
-    ]
+    values = _values(scop, region)
     pointers = _pointers_of(region)
     inspector = Inspectors(scop)
     overlaps: list[Overlap] = []
@@ -111,6 +108,20 @@ def find_overlaps(
     overlaps += [each for footprint in arrays for each in _disjoint_rows(scop, footprint, inspector)]
     _check_order(overlaps)
     return tuple(overlaps)
+
+
+def _values(scop: Scop, region: Region) -> list[Footprint]:
+    """What the model takes as fixed, but is in memory: parameters, and pointers to arrays."""
+    parameters = [each for each in scop.parameters if _in_reachable_memory(each, region)]
+    objects = [Footprint(_read_object(each, scop), (), (), written=False) for each in parameters]
+    return objects + pointers_in_memory(scop, region)
+
+
+def unsettling_arrays(scop: Scop, region: Region, *, strict: bool) -> frozenset[str]:
+    """The arrays of which compilers cannot tell the sizes and pointers apart that loops depend on."""
+    alias = aliases_of(region, strict=strict)
+    values = [each.array for each in _values(scop, region)]
+    return frozenset(array.name for array in scop.arrays if any(alias(array, each) for each in values))
 
 
 def _disjoint_rows(scop: Scop, footprint: Footprint, inspectors: Inspectors) -> list[Overlap]:

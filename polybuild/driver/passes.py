@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 import islpy as isl
 
 from polybuild import effort
-from polybuild.analysis.aliasing import Overlap, aliases_of, find_overlaps
+from polybuild.analysis.aliasing import Overlap, aliases_of, find_overlaps, unsettling_arrays
 from polybuild.analysis.bounded import arrays_of_many_cases, bounded_dependences
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.exits import with_reads_of_exits, with_resolved_exits
@@ -488,10 +488,14 @@ def _compared(work: Transformation, mapped: Mapped) -> Comparison:
     model = work.model
     original = with_types_as_written(model.scop), model.dependences, work.reductions.found
     new = mapped.scop, mapped.dependences, mapped.mapping
-    aliases = aliases_of(model.region, strict=work.context.compiler.strict_aliasing)
+    strict = work.context.compiler.strict_aliasing
+    aliases = aliases_of(model.region, strict=strict)
+    unsettling = unsettling_arrays(model.scop, model.region, strict=strict)
     found = found_within(
         effort.COMPARISON_OPERATIONS,
-        lambda: cost_of_versions(original, new, work.context, aliases=aliases).compared(),
+        lambda: cost_of_versions(
+            original, new, work.context, aliases=aliases, unsettling=unsettling
+        ).compared(),
     )
     return found or NOT_COMPARED
 

@@ -12,7 +12,7 @@ from polybuild.c.syntax_tree import last_line, location, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.normalise.names import Variable
 from polybuild.scop import order
-from polybuild.scop.aliasing import check_fixed_values
+from polybuild.scop.aliasing import check_counters
 from polybuild.scop.draft import RegionDraft
 from polybuild.scop.model import Access, Array, ExitTests, FinalValue, Iterator, Parameter, Scop, Statement
 from polybuild.scop.parameters import IslNames
@@ -25,7 +25,7 @@ _dim = isl.dim_type
 def assemble(draft: RegionDraft) -> Scop:
     """The scop of a region whose draft is complete."""
     accesses = [each for statement in draft.statements for each in statement.accesses]
-    check_fixed_values(draft.names.iterators.values(), accesses)
+    check_counters(draft.names.iterators.values(), accesses)
     space = _space(draft)
     context = draft.assumptions.context.align_params(space)
     arrays = {array.name: _aligned(array, space) for array in _used_arrays(draft)}

@@ -11,6 +11,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.footprints import Footprint
+from polybuild.c.types import PointerType
 from polybuild.codegen.c.bodies import Sizes, c_text, element, row
 from polybuild.codegen.c.expressions import (
     ADDITIVE,
@@ -199,6 +200,8 @@ class ConditionPrinter:
     def _told(footprint: Footprint) -> str:
         """The name of what a footprint is of, for people."""
         name = f"'{c_text(footprint.array.expression)}'"
+        if footprint.array.is_scalar and isinstance(footprint.array.element, PointerType):
+            return f"the pointer {name}"
         return f"the pointers of {name}" if footprint.rows_of is not None else name
 
     def _disjoint_rows(self, overlap: Overlap, printer: ExpressionPrinter, sizes: ViewSizes) -> str:

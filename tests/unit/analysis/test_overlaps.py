@@ -49,6 +49,22 @@ CASES = {
         "for (int i = 0; i < s->n; i++) a[i] = 1;", "struct s *s, int *a", "struct s { int n; };", "",
         {frozenset({"a", "s_n"})},
     ),
+    "a pointer to the very bytes": (
+        "for (int i = 0; i < n; i++) s->a[i] = 1;", "int n, struct s *s", "struct s { char *a; };", "",
+        {frozenset({"s_a", "s_a itself"})},
+    ),
+    "a pointer to others that bytes are written beside": (
+        "for (int i = 0; i < n; i++) b[i] = s->q.a[i] > 0;", "int n, signed char *b, struct s *s",
+        "struct s { struct { double *a; } q; };", "",
+        {frozenset({"b", "s_q_a"}), frozenset({"b", "s_q_a itself"})},
+    ),
+    "a pointer of the file": (
+        "for (int i = 0; i < n; i++) a[i] = 1;", "int n", "char *a;", "", {frozenset({"a", "a itself"})},
+    ),
+    "no pointer where bytes are written": (
+        "for (int i = 0; i < n; i++) s->a[i] = b[i];", "int n, const signed char *b, struct s *s",
+        "struct s { signed char a[9]; };", "", {frozenset({"b", "s_a"})},
+    ),
     "members of one structure": (
         "for (int i = 0; i < 9; i++) s->a[i] = s->b[i];", "struct s *s",
         "struct s { double a[9], b[9]; };", "", set(),

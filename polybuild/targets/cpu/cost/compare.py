@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reductions import Reduction
@@ -24,15 +24,17 @@ def cost_of_versions(
     context: CompileContext,
     *,
     aliases: Aliases = nowhere,
+    unsettling: Collection[str] = (),
 ) -> VersionCosts:
     """What the ``original`` loops cost, and those of the region as it was ``mapped``.
 
-    Compilers do not know that arrays are different memory that ``aliases`` tells of.
+    Compilers do not know that arrays are different memory that ``aliases`` tells of, nor that those called
+    ``unsettling`` are not where the sizes and pointers are that original loops depend on.
     """
     scop, dependences, mapping = mapped
     name = mapping.name or "chosen"
     chosen = cost_of_mapping(name, scop, dependences, mapping, context, aliases=aliases)
-    before = cost_of_original(*original, context, aliases=aliases)
+    before = cost_of_original(*original, context, aliases=aliases, unsettling=unsettling)
     larger = larger_sizes(original[0]) if walk_of(original[0].statements).repeats else ()
     candidates = (chosen, *mapping.rejected)
     return VersionCosts(before, chosen, candidates, usual_values(original[0]), larger)
@@ -68,11 +70,17 @@ def cost_of_original(
     context: CompileContext,
     *,
     aliases: Aliases = nowhere,
+    unsettling: Collection[str] = (),
 ) -> LoopCost:
-    """The cost of the original loops, of which only the ``exact`` dependences are known, and ``aliases``."""
+    """The cost of the original loops, of which only the ``exact`` dependences are known.
+
+    For ``aliases``, and arrays that are ``unsettling``, see ``cost_of_versions``.
+    """
     order, respected = as_compiled(scop, exact, reductions, context)
     machine = context.machine
-    nest = NestBuilder(scop, respected, machine, aliases=aliases, compiler=context.compiler).nest(order)
+    compiler, unsettled = context.compiler, frozenset(unsettling)
+    builder = NestBuilder(scop, respected, machine, aliases=aliases, compiler=compiler, unsettling=unsettled)
+    nest = builder.nest(order)
     loops = Loops.of(scop, nest, frozenset(), fused=context.fused, as_written=True)
     width = context.compiled_vector_bytes
     return LoopCost(loops, machine, width, parallel=False, repeated=context.repeated)

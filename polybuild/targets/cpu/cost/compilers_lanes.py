@@ -38,7 +38,8 @@ def nowhere(_first: Array, _second: Array) -> bool:
 class CompilersLanes:
     """A compiler that respects ``dependences`` in ``scop``, and knows as much of ``aliases`` as these tell.
 
-    The rules of ``compiler`` say what it does by itself.
+    The rules of ``compiler`` say what it does by itself. It takes no loop that writes to an array which is
+    ``unsettling``: bounds and pointers might be others after each iteration.
     """
 
     scop: Scop
@@ -46,11 +47,12 @@ class CompilersLanes:
     machine: Machine
     aliases: Aliases
     compiler: CompilerRules
+    unsettling: frozenset[str] = frozenset()
 
     def takes(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of an innermost band in lanes: it keeps the order."""
         accesses = references(self.scop, node)
-        if self._overlapping_pairs(accesses) > self.compiler.compared_pairs:
+        if self._overlapping_pairs(accesses) > self.compiler.compared_pairs or self._is_unsettled(accesses):
             return False
         return self._runs_in_lanes(node, accesses, self.dependences) or (
             not carried_by_last(node, self.dependences.carried).is_empty()
@@ -79,6 +81,11 @@ class CompilersLanes:
             and _has_constant_trips(inside[0])
             and not self.takes(inside[0])
         )
+
+    def _is_unsettled(self, accesses: Sequence[Reference]) -> bool:
+        """Whether a write among ``accesses`` may change what the loop depends on."""
+        written = (each.access for each in accesses if each.access.kind is not AccessKind.READ)
+        return any(each.array.name in self.unsettling for each in written)
 
     def _overlapping_pairs(self, accesses: Sequence[Reference]) -> int:
         """How many pairs of accesses, one of them a write, may be to the same memory.

@@ -1,0 +1,78 @@
+"""Pointers in memory that lead to arrays (``p->a``, a pointer of the file), which the model takes as fixed.
+
+A write through another pointer, or through the very one, may change such a pointer where C lets it: one to
+characters may lead to anything. So they are compared with what a region writes, as its parameters are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pycparser import c_ast
+
+from polybuild.analysis.footprints import Footprint
+from polybuild.c.symbols import StorageClass, Symbol
+from polybuild.c.syntax_tree import key
+from polybuild.c.types import PointerType
+from polybuild.c.typing import type_of
+from polybuild.scop.model import Array, Provenance, Scop
+from polybuild.source.model import Region
+
+
+def pointers_in_memory(scop: Scop, region: Region) -> list[Footprint]:
+    """The pointers that lead to the arrays of ``scop``, as far as others may lead to them."""
+    cells: dict[object, Footprint] = {}
+    for array in scop.arrays:
+        if array.provenance.by_pointer and not array.local:
+            for each in _pointers(array.expression, region):
+                cells.setdefault(key(each.array.expression), each)
+    return list(cells.values())
+
+
+def _pointers(expression: c_ast.Node, region: Region) -> Iterator[Footprint]:
+    """The pointers on the way to ``expression``, itself among them."""
+    symbols = region.visible.symbols
+    node: c_ast.Node | None = expression
+    while isinstance(node, c_ast.ID | c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp):
+        if isinstance(node, c_ast.ID | c_ast.StructRef) and _may_be_reached(node, symbols):
+            kind = type_of(node, dict(symbols), region.visible)
+            if isinstance(kind, PointerType):
+                yield Footprint(_cell(node, kind, region), (), (), written=False)
+        if isinstance(node, c_ast.ID):
+            return
+        node = node.expr if isinstance(node, c_ast.UnaryOp) else node.name
+
+
+def _may_be_reached(node: c_ast.Node, symbols: Mapping[str, Symbol]) -> bool:
+    """Whether a pointer can lead to the object ``node``."""
+    root = _variable(node)
+    if root is None:
+        return True
+    symbol = symbols.get(root)
+    return symbol is not None and (symbol.address_taken or symbol.storage.is_static)
+
+
+def _variable(node: c_ast.Node) -> str | None:
+    """The variable that ``node`` is, or is a member of; None of what is behind a pointer."""
+    while isinstance(node, c_ast.StructRef) and node.type == ".":
+        node = node.name
+    return str(node.name) if isinstance(node, c_ast.ID) else None
+
+
+def _path(node: c_ast.Node) -> str:
+    """The names that ``node`` is reached by."""
+    if isinstance(node, c_ast.ID):
+        return str(node.name)
+    inner = node.expr if isinstance(node, c_ast.UnaryOp) else node.name
+    return f"{_path(inner)}_{node.field.name}" if isinstance(node, c_ast.StructRef) else _path(inner)
+
+
+def _cell(node: c_ast.Node, kind: PointerType, region: Region) -> Array:
+    return Array(
+        name=f"{_path(node)} itself",
+        expression=node,
+        element=kind,
+        extents=(),
+        provenance=Provenance(StorageClass.GLOBAL, by_pointer=_variable(node) is None, address_taken=True),
+        location=region.begin,
+    )
