@@ -10,6 +10,7 @@ from polybuild.c.syntax_tree import location
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
 from polybuild.normalise.buffer_extents import with_maximum_extents
+from polybuild.normalise.chained_assignments import separate_assignments
 from polybuild.normalise.coalesced_loops import split_coalesced_loops
 from polybuild.normalise.conditional_reductions import separate_reductions
 from polybuild.normalise.exits import search_alone, with_exit_tests
@@ -70,6 +71,7 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     inlined = split_coalesced_loops(inline_calls(name_moving_pointers(region), loops=loops))
     inlined = split_structures(with_table_elements(inlined))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
+    inlined = separate_assignments(inlined)
     joined = join_conditions(split_rotations(name_moving_pointers(inlined)))
     return separate_reductions(keep_running_values(keep_extremum_values(joined)))
 

@@ -49,9 +49,11 @@ def coalesce_private(scop: Scop, live_out: frozenset[str], *, dynamic: bool = Fa
     """
     changed = scop
     for array in private_obstacles(scop, live_out):
-        for web in webs_of(scop, array, dynamic=dynamic):
+        webs = list(webs_of(scop, array, dynamic=dynamic))
+        for web in webs:
             if outlasts_loops(scop, web):
-                changed = found_within(COALESCING_OPERATIONS, partial(_coalesced, changed, web)) or changed
+                coalesced = partial(_coalesced_on, changed, web, webs, dynamic=dynamic)
+                changed = found_within(COALESCING_OPERATIONS, coalesced) or changed
         selected = found_within(COALESCING_OPERATIONS, partial(_selected, changed, array))
         changed = selected or changed
     if changed is scop:
@@ -101,6 +103,26 @@ def outlasts_loops(scop: Scop, web: Web) -> bool:
 def _count(trips: isl.PwAff) -> float:
     bound = largest(trips)
     return float(bound.to_python()) if bound.is_int() else math.inf
+
+
+def _coalesced_on(scop: Scop, web: Web, webs: Sequence[Web], *, dynamic: bool) -> Scop:
+    """``scop`` with the values of ``web`` in elements, maybe those of another web that they are passed on to.
+
+    ``s = sqrt(s); a[i] = s; b[i] = s;`` is taken for ``a[i] = sqrt(s); b[i] = a[i];``.
+    """
+    changed = _coalesced(scop, web)
+    if changed is not scop:
+        return changed
+    for other in webs:
+        if other is web or web.readers.isdisjoint(other.writers):
+            continue
+        passed = _coalesced(scop, other)
+        if passed is scop:
+            continue
+        for again in webs_of(passed, web.array, dynamic=dynamic):
+            if again.writers & web.writers and (changed := _coalesced(passed, again)) is not passed:
+                return changed
+    return scop
 
 
 def _coalesced(scop: Scop, web: Web) -> Scop:

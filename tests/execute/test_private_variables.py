@@ -66,6 +66,16 @@ IN_ELEMENTS = {
         real s = 0; for (int k = 0; k < n; k++) s += A[i][k] * A[j][k]; C[i][j] = s; }""",
     "both triangles": """for (int i = 0; i < n; i++) for (int j = i; j < n; j++) {
         real s = 0; for (int k = 0; k < n; k++) s += A[k][i] * A[k][j]; C[i][j] = s; C[j][i] = s; }""",
+    "both triangles at once": """for (int i = 0; i < n; i++) for (int j = i + 1; j < n; j++) { real s = 0;
+        for (int k = 0; k < n; k++) { real t = A[i][k] - A[j][k]; s += t * t; }
+        C[i][j] = C[j][i] = (real)sqrt((double)s); }""",
+    "both triangles by a variable": """for (int i = 0; i < n; i++) for (int j = i + 1; j < n; j++) {
+        real s = 0; for (int k = 0; k < n; k++) { real t = A[i][k] - A[j][k]; s += t * t; }
+        s = (real)sqrt((double)s); C[i][j] = s; C[j][i] = s; }""",
+    "both triangles by another": """for (int i = 0; i < n; i++) for (int j = i + 1; j < n; j++) {
+        real s = 0, r; for (int k = 0; k < n; k++) { real t = A[i][k] - A[j][k]; s += t * t; }
+        r = (real)sqrt((double)s); C[j][i] = r; C[i][j] = r; }""",
+    "three places": f"{LOOPS} {{ real s = 0; {SUM} C[i][j] = D[j][i] = s; }}",
     "while": """int i = 0; while (i < n) { int j = 0; while (j < n) { real s = 0; int k = 0;
         while (k < n) { s += A[i][k] * B[k][j]; k++; } C[i][j] = s; j++; } i++; }""",
     "backwards": """for (int i = n - 1; i >= 0; i--) for (int j = n - 1; j >= 0; j--) {
