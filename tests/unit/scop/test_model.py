@@ -141,9 +141,13 @@ def test_an_affine_choice_reads_only_what_it_chooses():
 
 def test_chained_assignment_and_increments():
     scop = scop_in("x = a[1] = b[2]++;", "double *a, double *b, double x")
-    assert_accesses(
-        scop, 0, "read S0[] -> b[2]", "write S0[] -> b[2]", "write S0[] -> a[1]", "write S0[] -> x[]"
-    )
+    assert_accesses(scop, 0, "read S0[] -> b[2]", "write S0[] -> b[2]", "write S0[] -> a[1]")
+    assert_accesses(scop, 1, "read S1[] -> a[1]", "write S1[] -> x[]")
+
+
+def test_constants_are_stored_at_once():
+    scop = scop_in("x = a[1] = 0;", "double *a, double x")
+    assert_accesses(scop, 0, "write S0[] -> a[1]", "write S0[] -> x[]")
 
 
 def test_members_of_structures():
