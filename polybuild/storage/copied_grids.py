@@ -137,8 +137,11 @@ def loops_over_time(scop: Scop) -> Iterator[TimeLoop]:
         (node, {tuple_name(each) for each in sets_of(node.get_domain())})
         for node in _parts(scop.schedule.get_root().child(0))
     ]
+    place = {each.name: at for at, each in enumerate(scop.statements)}
     for number, (node, names) in enumerate(parts):
-        inside = tuple(each for each in scop.statements if each.name in names)
+        inside = tuple(scop.statements[at] for at in sorted(place[each] for each in names))
+        if len(inside) <= 1:
+            continue  # a step computes a grid, and copies it
         plain = is_band(node) and node.band_n_member() == 1 and not any(each.dynamic for each in inside)
         deep = all(len(each.iterators) > 1 for each in inside)
         if not (plain and deep) or len(inside) > ALTERNATING_STATEMENTS // STORAGE_PERIODS[0]:
