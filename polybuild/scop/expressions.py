@@ -373,7 +373,8 @@ class Expressions:
             other = self._beside_unit(left, right)
             if other is not None:
                 return Affine(other, kind, not kind.signed)
-            value = self._product_on_entry(node, left, right, kind, point)
+            constant = any(spaces.constant_value(each) is not None for each in (left, right))
+            value = None if constant else self._value_on_entry(node, kind, point)
             if value is not None:
                 return Affine(value, kind)
             return Affine(self._product(left, right, node), kind, not kind.signed)
@@ -383,12 +384,13 @@ class Expressions:
             return self._bitwise(node, point)
         raise self._refusal("non-affine", f"it uses the operator '{op}'", node)
 
-    def _product_on_entry(
-        self, node: c_ast.BinaryOp, left: isl.PwAff, right: isl.PwAff, kind: IntegerType, point: ProgramPoint
+    def _value_on_entry(
+        self, node: c_ast.BinaryOp, kind: IntegerType, point: ProgramPoint
     ) -> isl.PwAff | None:
-        """A product of variables that keep their values, as ``width * height``: a parameter. Else None."""
-        if any(spaces.constant_value(each) is not None for each in (left, right)):
-            return None
+        """What is computed of variables that keep their values, as ``width * height``: a parameter.
+
+        None of anything else.
+        """
         names = self._facts.names
         parts = list(_leaves(node))
         members = [each for each in parts if isinstance(each, c_ast.StructRef)]
@@ -408,7 +410,7 @@ class Expressions:
         if not (kept and simple and variables[0]):
             return None
         reached = point.domain.params() if self._facts.eager and self._construct in _EAGER else None
-        return self._facts.parameters.product(node, variables[0], kind, point, reached)
+        return self._facts.parameters.computed(node, variables[0], kind, point, reached)
 
     def _beside_unit(self, left: isl.PwAff, right: isl.PwAff) -> isl.PwAff | None:
         """The factor that a parameter which is 1 multiplies; None if neither is such a parameter."""
@@ -431,6 +433,9 @@ class Expressions:
         if number == 0:
             raise self._refusal("non-affine", "it divides by zero", node.right)
         if number is None:
+            value = self._value_on_entry(node, kind, point)
+            if value is not None:
+                return Affine(value, kind)
             quotient = self._quotient_by_parameter(left, right, node, point)
             return Affine(quotient if node.op == "/" else remainder(left, right, quotient), kind)
         size = value_of(abs(number))

@@ -26,8 +26,8 @@ _RESERVED = {
 GIVEN = "given?"
 """What stands after the path of a pointer for whether it is not null."""
 
-# What a product of sums is made of.
-OPERATIONS = {"*": "times", "+": "plus", "-": "minus"}
+# What values that are computed of variables are made of.
+OPERATIONS = {"*": "times", "+": "plus", "-": "minus", "/": "by", "%": "modulo"}
 
 # Numbers that a program writes down, like ``j < 5``, are not near the limits of a wide type.
 _SMALL = (1 << 15) - 1
@@ -164,7 +164,7 @@ class Parameters:
             self._reached[target] = self._reached.get(target, reached).union(reached).coalesce()
         return value
 
-    def product(
+    def computed(
         self,
         node: c_ast.BinaryOp,
         variable: Variable,
@@ -172,7 +172,7 @@ class Parameters:
         point: ProgramPoint,
         reached: isl.Set | None,
     ) -> isl.PwAff | None:
-        """The parameter for a product of variables, ``variable`` the first of them; as of ``element``."""
+        """The parameter for what ``node`` computes, ``variable`` the first in it; as of ``element``."""
         return self.element((variable, tuple(_words(node))), node, integer, point, reached)
 
     def _read_again(

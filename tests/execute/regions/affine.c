@@ -319,6 +319,43 @@ for (int i = 0; i < n; i++)
   for (int j = 1; j <= n * n - i; j++)
     a[j - 1] += b[n * n - j] + i;
 
+//# product_of_quotients: parallel
+for (int i = 0; i < (n / 2) * ((n + 1) / 2); i++)
+  x[i] = y[i] * 2;
+
+//# quotient_of_sizes: parallel
+int part = n / 3 + 1;
+#pragma scop
+for (int i = 0; i < n / part; i++)
+  x[i] = y[i] + n % part;
+for (int i = n - n % part; i < n; i++)
+  x[i] = -y[i];
+#pragma endscop
+part = 0;
+
+//# quotient_where_there_is_one: parallel
+int part = n / 3;
+#pragma scop
+if (part)
+  for (int i = 0; i < n / part; i++)
+    x[i] = y[i] * 2;
+for (int i = 0; i < n; i++) {
+  if (part != 0 && i < n / part) z[i] += 1;
+  if (part == 0 || i > n % part) z[i] -= y[i];
+}
+for (int i = 0; i < (part ? (n + part - 1) / part : n); i++)
+  a[i] += 1;
+#pragma endscop
+part = 0;
+
+//# part_of_a_thread: parallel
+int parts = n / 7 + 1, own = parts / 2;
+#pragma scop
+for (int i = own * (n / parts); i < (own + 1) * (n / parts); i++)
+  x[i] = y[i] * 2;
+#pragma endscop
+parts = own;
+
 //# product_of_a_variable: parallel
 int m = n / 2;
 #pragma scop

@@ -22,7 +22,7 @@ CASES = [
     ("call", f"{LOOP} a[i] = h(i);", "int n, double *a, double (*h)(int)"),
     ("data-dependent-bound", "for (int i = 0; i < b[0]; i++) b[i] = 0;", "int n, int *a, int *b"),
     ("data-dependent-bound", f"n = a[0]; {LOOP} a[i] = 0;", "int n, int *a"),
-    ("non-affine-bound", "for (int i = 0; i < n / n; i++) a[i] = 0;", "int n, int *a"),
+    ("non-affine-bound", "for (int i = 0; i < n / (i + 1); i++) a[i] = 0;", "int n, int *a"),
     (
         "non-constant-stride",
         "for (unsigned i = 0; i < n; i += m) a[i] = 0;",
