@@ -10,13 +10,16 @@
 This undoes loop coalescing (C. Polychronopoulos, *Loop coalescing: a compiler transformation for parallel
 machines*, ICPP 1987): the quotients and remainders by which subscripts are recovered are the new counters.
 No dimension may be negative, which becomes a condition of the region.
+
+Loops over all elements of an array that other loops have as rows are such loops, too, though they do not
+divide: ``for (k = 0; k < n * m; k++) r[k] -= a * q[k];`` beside ``q[i * m + j]``.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pycparser import c_ast
 
@@ -31,6 +34,8 @@ from polybuild.normalise.names import Names, Variable, resolve, stepped_name
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
 from polybuild.values import dataclass
+
+_OPERATIONS = {"+", "-", "/"}
 
 
 def split_coalesced_loops(region: Region) -> Region:
@@ -74,6 +79,7 @@ class _DimensionSplitter:
         self._types |= {each.name: each.type for each in names.variables.values()}
         live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
         self._live = live | region.visible.lvalues.keys()
+        self._strides = _strides_of_all(region.statements)
         self.count = 0
 
     def rewritten(self, node: c_ast.Node) -> c_ast.Node:
@@ -101,7 +107,18 @@ class _DimensionSplitter:
             digits = _Digits(counter.name, [factors[each] for each in order])
             if digits.recovers(loop.stmt):
                 return self._nest(loop, digits, kind)
+            if digits.is_whole(loop.stmt) and self._has_rows(loop.stmt, digits):
+                return self._nest(loop, digits, kind)
         return None
+
+    def _has_rows(self, body: c_ast.Node, digits: _Digits) -> bool:
+        """Whether an array that ``body`` has by the counter has rows of the inner extents elsewhere."""
+        own = _strides([body])
+        inner = {key(each) for each in digits.extents[1:]}
+        return any(
+            inner <= self._strides.get(name, set()) and inner.isdisjoint(own.get(name, ()))
+            for name in digits.arrays_by_counter(body)
+        )
 
     def _nest(self, loop: c_ast.For, digits: _Digits, kind: IntegerType) -> c_ast.Node:
         self.count += 1
@@ -129,6 +146,8 @@ class _DimensionSplitter:
 
     def _is_fixed(self, extent: c_ast.Node) -> bool:
         """Whether ``extent`` is a signed number that the region does not change."""
+        if isinstance(extent, c_ast.BinaryOp) and extent.op in _OPERATIONS:
+            return self._is_fixed(extent.left) and self._is_fixed(extent.right)
         kind = type_of(extent, self._types, self._region.visible)
         if not isinstance(kind, IntegerType) or not kind.signed:
             return False
@@ -153,14 +172,33 @@ class _Digits:
 
     def recovers(self, body: c_ast.Node) -> bool:
         """Whether ``body`` divides the counter, and by nothing but products of inner extents."""
-        divided = [
-            self.range_of(each)
+        divided = [self.range_of(each) for each in self._divisions(body)]
+        return bool(divided) and None not in divided
+
+    def _divisions(self, body: c_ast.Node) -> list[c_ast.Node]:
+        """What ``body`` divides that is the counter, or digits of it."""
+        return [
+            each
             for each in walk(body)
             if isinstance(each, c_ast.BinaryOp)
             and each.op in {"/", "%"}
             and (self.range_of(each.left) is not None or self._is_counter(each.left))
         ]
-        return bool(divided) and None not in divided
+
+    def is_whole(self, body: c_ast.Node) -> bool:
+        """Whether ``body`` does not divide the counter, and inner extents may be long."""
+        long = not any(isinstance(each, c_ast.Constant) for each in self.extents[1:])
+        return long and not self._divisions(body)
+
+    def arrays_by_counter(self, body: c_ast.Node) -> set[str]:
+        """The arrays of which ``body`` has elements by the counter."""
+        return {
+            str(each.name.name)
+            for each in walk(body)
+            if isinstance(each, c_ast.ArrayRef)
+            and isinstance(each.name, c_ast.ID)
+            and any(self._is_counter(part) for part in walk(each.subscript))
+        }
 
     def _is_counter(self, node: c_ast.Node) -> bool:
         return isinstance(node, c_ast.ID) and node.name == self.counter
@@ -192,6 +230,37 @@ class _Digits:
             value = c_ast.BinaryOp("*", value, duplicate(self.extents[digit]), node.coord)
             value = c_ast.BinaryOp("+", value, c_ast.ID(names[digit], node.coord), node.coord)
         return value
+
+
+def _strides(statements: Iterable[c_ast.Node]) -> dict[str, set[object]]:
+    """What multiplies something in subscripts of ``statements``, by the names of the arrays."""
+    found: dict[str, set[object]] = {}
+    for each in (part for statement in statements for part in walk(statement)):
+        if isinstance(each, c_ast.ArrayRef) and isinstance(each.name, c_ast.ID):
+            factors = found.setdefault(str(each.name.name), set())
+            for one in walk(each.subscript):
+                if isinstance(one, c_ast.BinaryOp) and one.op == "*":
+                    factors.update(map(key, factors_of(one)))
+    return found
+
+
+def _strides_of_all(statements: Sequence[c_ast.Node]) -> dict[str, set[object]]:
+    """The same where arrays that loops over all elements have beside others get the rows of these."""
+    found = _strides(statements)
+    beside: list[tuple[set[object], set[str]]] = []
+    for each in (part for statement in statements for part in walk(statement)):
+        if isinstance(each, c_ast.For) and (factors := _factors_of_bound(each)):
+            arrays = _Digits(str(stepped_name(each)), factors).arrays_by_counter(each.stmt)
+            beside.append((set(map(key, factors)), arrays))
+    changed = True
+    while changed:
+        changed = False
+        for sizes, arrays in beside:
+            rows = sizes & set().union(*(found.get(each, set()) for each in arrays))
+            for each in arrays:
+                changed = changed or not rows <= found.setdefault(each, set())
+                found[each] |= rows
+    return found
 
 
 def _from_zero(loop: c_ast.For) -> bool:

@@ -319,6 +319,29 @@ for (int i = 0; i < n; i++)
   for (int j = 1; j <= n * n - i; j++)
     a[j - 1] += b[n * n - j] + i;
 
+//# grids_as_vectors: parallel
+double t = 0;
+#pragma scop
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    y[i * n + j] = x[i * n + j] * (i > 0 ? x[(i - 1) * n + j] : 1);
+for (int k = 0; k < n * n; k++) t += x[k] * y[k];
+for (int k = 0; k < n * n; k++) z[k] -= y[k];
+for (int k = 0; k < n * n; k++) x[k] = z[k] + t * x[k];
+#pragma endscop
+z[0] = t;
+
+//# grids_as_vectors_by_a_name: parallel
+int all = n * n, k;
+#pragma scop
+for (k = 0; k < all; k++) z[k] = 2 * x[k];
+for (int i = 1; i < n; i++)
+  for (int j = 0; j < n; j++)
+    y[i * n + j] = z[i * n + j] - z[(i - 1) * n + j];
+for (k = 0; k < all; k++) x[k] += y[k] * k;
+#pragma endscop
+k = all;
+
 //# product_of_quotients: parallel
 for (int i = 0; i < (n / 2) * ((n + 1) / 2); i++)
   x[i] = y[i] * 2;

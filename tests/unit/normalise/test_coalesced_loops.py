@@ -44,6 +44,13 @@ def split(body: str, after: str = "") -> str | None:
                 " x[k_1] += y[k_2] * x[k_3]; }"
             ),
         ),
+        (  # rows of y are rows of x, which has them elsewhere
+            "x[i * m + 1] = 0; for (k = 0; k < n * m; k++) y[k] = x[k];",
+            (
+                "x[i * m + 1] = 0 { __polybuild_never(m < 0); for (int k_1 = 0; k_1 < n; k_1++)"
+                " for (int k_2 = 0; k_2 < m; k_2++) y[k_1 * m + k_2] = x[k_1 * m + k_2]; }"
+            ),
+        ),
     ],
 )
 def test_each_dimension_has_a_loop(body, expected):
@@ -54,6 +61,8 @@ def test_each_dimension_has_a_loop(body, expected):
     "body",
     [
         "for (int k = 0; k < n * m; k++) x[k] = y[k];",  # nothing is recovered
+        "x[i * u] = 0; for (int k = 0; k < n * m; k++) x[k] = y[k];",  # other rows
+        "x[i * 3] = 0; for (int k = 0; k < n * 3; k++) x[k] = y[k];",  # too short ones
         "for (int k = 0; k < n * m; k++) x[k / m] += y[k % n];",  # by two sizes that do not go together
         "for (int k = 0; k < n * m; k++) x[k / i] += y[k % i];",
         "for (int k = 1; k < n * m; k++) x[k / m] += y[k % m];",
