@@ -145,6 +145,8 @@ INLINED_CALLS = 8
 """Calls inside each other that are inlined."""
 COALESCED_DIMENSIONS = 4
 """Dimensions that one loop runs over, as written, which become loops of their own."""
+LONG_ROW = 16
+"""Elements of a row from which on a loop over all elements of a grid is as good as loops over its rows."""
 INITIALISED_ELEMENTS = 64
 """Elements of an array whose initialiser is written as assignments."""
 TABLE_ITERATIONS = 32

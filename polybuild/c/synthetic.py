@@ -11,7 +11,10 @@ from pycparser import c_ast
 from polybuild.c.types import FloatingType, IntegerType
 
 NEVER = "__polybuild_never"
-"""The function whose argument must be false: a region with calls of it runs only where all are."""
+"""The function whose argument must be false: a region with calls of it runs only where all are.
+
+A second one may say why, for people.
+"""
 
 LEFT = "polybuild_left"
 """The label that stands for an early exit in the tests of these."""

@@ -12,7 +12,8 @@ machines*, ICPP 1987): the quotients and remainders by which subscripts are reco
 No dimension may be negative, which becomes a condition of the region.
 
 Loops over all elements of an array that other loops have as rows are such loops, too, though they do not
-divide: ``for (k = 0; k < n * m; k++) r[k] -= a * q[k];`` beside ``q[i * m + j]``.
+divide: ``for (k = 0; k < n * m; k++) r[k] -= a * q[k];`` beside ``q[i * m + j]``. Where rows are short, as
+the channels of a pixel, the original loops are better, and run.
 """
 
 from __future__ import annotations
@@ -29,13 +30,16 @@ from polybuild.c.synthetic import NEVER, declarator, number
 from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
-from polybuild.effort import COALESCED_DIMENSIONS
+from polybuild.effort import COALESCED_DIMENSIONS, LONG_ROW
 from polybuild.normalise.names import Names, Variable, resolve, stepped_name
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
 from polybuild.values import dataclass
 
 _OPERATIONS = {"+", "-", "/"}
+
+_LONG = '"rows must be long where loops over all elements are split"'
+_COUNTED = '"no dimension of a loop over several may be negative"'
 
 
 def split_coalesced_loops(region: Region) -> Region:
@@ -108,7 +112,7 @@ class _DimensionSplitter:
             if digits.recovers(loop.stmt):
                 return self._nest(loop, digits, kind)
             if digits.is_whole(loop.stmt) and self._has_rows(loop.stmt, digits):
-                return self._nest(loop, digits, kind)
+                return self._nest(loop, digits, kind, row=LONG_ROW)
         return None
 
     def _has_rows(self, body: c_ast.Node, digits: _Digits) -> bool:
@@ -120,7 +124,8 @@ class _DimensionSplitter:
             for name in digits.arrays_by_counter(body)
         )
 
-    def _nest(self, loop: c_ast.For, digits: _Digits, kind: IntegerType) -> c_ast.Node:
+    def _nest(self, loop: c_ast.For, digits: _Digits, kind: IntegerType, *, row: int = 0) -> c_ast.Node:
+        """The loops over ``digits``, the last of which has at least ``row`` values."""
         self.count += 1
         names = [self._unused(f"{digits.counter}_{each}") for each in range(1, len(digits.extents) + 1)]
         body = digits.rewritten(loop.stmt, names)
@@ -132,8 +137,10 @@ class _DimensionSplitter:
         tests: list[c_ast.Node] = []
         for extent in digits.extents[1:]:
             if not isinstance(extent, c_ast.Constant):
-                negative = c_ast.BinaryOp("<", duplicate(extent), number(0), loop.coord)
-                arguments = c_ast.ExprList([negative], loop.coord)
+                least = number(row if extent is digits.extents[-1] else 0)
+                less = c_ast.BinaryOp("<", duplicate(extent), least, loop.coord)
+                reason = c_ast.Constant("string", _LONG if row else _COUNTED, loop.coord)
+                arguments = c_ast.ExprList([less, reason], loop.coord)
                 tests.append(c_ast.FuncCall(c_ast.ID(NEVER, loop.coord), arguments, loop.coord))
         return c_ast.Compound([*tests, body], loop.coord)
 

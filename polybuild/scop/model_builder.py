@@ -535,8 +535,9 @@ class ModelBuilder:
         """A test whether the region is left here."""
         if point.domain.is_empty():
             return RegionPart()
-        (condition,) = node.args.exprs
-        if self._never_leaves(condition, point):
+        condition, *reasons = node.args.exprs
+        reason = next((each.value.strip('"') for each in reasons), "no loop is left early")
+        if self._never_leaves(condition, point, reason):
             return RegionPart()
         accesses = self._accesses(condition, point)
         leave = c_ast.If(condition, c_ast.Goto(LEFT, node.coord), None, node.coord)
@@ -544,8 +545,11 @@ class ModelBuilder:
         self._drafts[-1] = dataclasses.replace(self._drafts[-1], is_exit_test=True)
         return part
 
-    def _never_leaves(self, condition: c_ast.Node, point: ProgramPoint) -> bool:
-        """Whether sizes alone say when ``condition``, of leaving the region, holds: it is required not to."""
+    def _never_leaves(self, condition: c_ast.Node, point: ProgramPoint, reason: str) -> bool:
+        """Whether sizes alone say when ``condition``, of leaving the region, holds: it is required not to.
+
+        That is told as ``reason``.
+        """
         if self._enclosing.is_conditional:
             return False
         assumptions = self._assumptions.snapshot()
@@ -553,7 +557,6 @@ class ModelBuilder:
         try:
             left = Expressions(self._facts, "condition", violations).condition(condition, point)
             self._require(violations)
-            reason = "no loop is left early"
             self._require([Violation(left, point.domain, "early-exit", reason, location(condition), "")])
         except Unsupported:  # data say it, or it is certain
             self._assumptions.restore(assumptions)

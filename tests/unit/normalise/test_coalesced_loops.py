@@ -6,7 +6,7 @@ import pytest
 from plain_regions import region_of
 
 from polybuild.codegen.c.bodies import c_text
-from polybuild.normalise.coalesced_loops import split_coalesced_loops
+from polybuild.normalise.coalesced_loops import _COUNTED, _LONG, split_coalesced_loops
 
 
 def split(body: str, after: str = "") -> str | None:
@@ -25,21 +25,21 @@ def split(body: str, after: str = "") -> str | None:
         (
             "for (int k = 0; k < n * m; k++) x[k / m] += y[k % m];",
             (
-                "{ __polybuild_never(m < 0); for (int k_1 = 0; k_1 < n; k_1++)"
+                "{ __polybuild_never(m < 0, COUNTED); for (int k_1 = 0; k_1 < n; k_1++)"
                 " for (int k_2 = 0; k_2 < m; k_2++) x[k_1] += y[k_2]; }"
             ),
         ),
         (
             "for (k = 0; k < n * m; ++k) x[k] = y[k % n * m + k / n];",
             (
-                "{ __polybuild_never(n < 0); for (int k_1 = 0; k_1 < m; k_1++)"
+                "{ __polybuild_never(n < 0, COUNTED); for (int k_1 = 0; k_1 < m; k_1++)"
                 " for (int k_2 = 0; k_2 < n; k_2++) x[k_1 * n + k_2] = y[k_2 * m + k_1]; }"
             ),
         ),
         (
             "for (long k = 0; k < l * n * 3; k++) x[k / (n * 3)] += y[k / 3 % n] * x[k % 3];",
             (
-                "{ __polybuild_never(n < 0); for (long k_1 = 0; k_1 < l; k_1++)"
+                "{ __polybuild_never(n < 0, COUNTED); for (long k_1 = 0; k_1 < l; k_1++)"
                 " for (long k_2 = 0; k_2 < n; k_2++) for (long k_3 = 0; k_3 < 3; k_3++)"
                 " x[k_1] += y[k_2] * x[k_3]; }"
             ),
@@ -47,13 +47,16 @@ def split(body: str, after: str = "") -> str | None:
         (  # rows of y are rows of x, which has them elsewhere
             "x[i * m + 1] = 0; for (k = 0; k < n * m; k++) y[k] = x[k];",
             (
-                "x[i * m + 1] = 0 { __polybuild_never(m < 0); for (int k_1 = 0; k_1 < n; k_1++)"
+                "x[i * m + 1] = 0 { __polybuild_never(m < 16, LONG); for (int k_1 = 0; k_1 < n; k_1++)"
                 " for (int k_2 = 0; k_2 < m; k_2++) y[k_1 * m + k_2] = x[k_1 * m + k_2]; }"
             ),
         ),
     ],
 )
 def test_each_dimension_has_a_loop(body, expected):
+    reasons = {"LONG": _LONG, "COUNTED": _COUNTED}
+    for name, text in reasons.items():
+        expected = expected.replace(name, text)
     assert split(body) == expected
 
 
