@@ -144,8 +144,7 @@ IN_LANES = {
         "if (s < least) { least = s; k = j; }", "u[i] = least + B[i][at[i] % m];"
     ),
     "starts with a function": """for (int i = 0; i < n; i++) { real s = (real)exp(u[i]);
-        unsigned c = 5u + (unsigned)i;
-        for (int j = 0; j < n; j++) { real t = v[j] - s; if (t > f) s += t; } p[i].u = s / (real)c; }""",
+        for (int j = 0; j < n; j++) { real t = v[j] - s; if (t > f) s += t; } p[i].u = s / 3; }""",
     "masses within a distance": """for (int i = 0; i < n; i++) { real s = 0;
         for (int j = 0; j < n; j++) { real x = p[i].x - p[j].x, r = x * x + f;
         if (r < 4 * f) s += p[j].m * p[i].m / r; } p[i].u = s; }""",

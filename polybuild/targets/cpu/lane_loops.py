@@ -19,7 +19,7 @@ from pycparser import c_ast
 from polybuild.analysis.dependences import Dependences
 from polybuild.c.basic_types import INT, DataModel, floating
 from polybuild.c.mathematics import ROOTS
-from polybuild.c.syntax_tree import walk
+from polybuild.c.syntax_tree import contains, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import maps_of, sets_of, tuple_name
@@ -111,7 +111,9 @@ def _typed(
     singles = set()
     for each in sorted(statements, key=lambda each: each.name not in needed):
         if each.name in others or not typing.statement(each.body):
-            if each.name in needed:
+            foreign = diverge or each.name in others or contains(each.body, c_ast.FuncCall)
+            # where only types differ, other forms of vectors are the better ones
+            if each.name in needed or not foreign:
                 return typing.obstacle or each.body
             singles.add(each.name)
     return _Typed(element, typing, frozenset(singles))
