@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import pickle
 import signal
 import sys
 import time
@@ -19,7 +18,7 @@ from dataclasses import field, replace
 from typing import Any, NoReturn, TypeVar, cast
 
 from polybuild import effort
-from polybuild.driver.pipes import Receiver, Sender, pipe_of_values
+from polybuild.driver.pipes import Receiver, Sender, packed, pipe_of_values, unpacked
 from polybuild.driver.progress import ProgressLine
 from polybuild.values import dataclass
 
@@ -108,7 +107,7 @@ class _Raised:
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """What was found of a position, as it is pickled: who waits does not need the modules that it is of."""
+    """What was found of a position, packed: who waits does not need the modules that it is of."""
 
     position: Position
     what: bytes
@@ -276,7 +275,7 @@ def _answer(work: Callable[[Watch], Any], earlier: _Earlier, terms: _Terms, pipe
         limits(position)
 
     def is_found(position: Position, what: object) -> None:
-        pipe.send(_Settled(position, pickle.dumps(what, pickle.HIGHEST_PROTOCOL)))
+        pipe.send(_Settled(position, packed(what)))
 
     def forked() -> Watch:
         pipe.close()  # else its end would not be that of the process that this one is a copy of
@@ -286,7 +285,7 @@ def _answer(work: Callable[[Watch], Any], earlier: _Earlier, terms: _Terms, pipe
         os.setpgid(0, 0)  # copies end with their original
     try:
         enters = pipe.send if terms.tells else _nowhere
-        found = {position: pickle.loads(what) for position, what in earlier.found.items()}  # noqa: S301 - ours
+        found = {position: unpacked(what) for position, what in earlier.found.items()}
         told = begins, enters, is_over, terms.jobs, forked, is_found, found, terms.trials
         watch = Watch(earlier.crashes, *told)
         pipe.send(_Done(work(watch)))

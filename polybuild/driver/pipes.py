@@ -14,6 +14,16 @@ from typing import Any
 _LENGTH = struct.Struct("=Q")
 
 
+def packed(value: object) -> bytes:
+    """``value`` as who passes it on sees it, who does not need the modules that it is of."""
+    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+
+
+def unpacked(value: bytes) -> Any:
+    """What was ``packed`` by this process or a copy of it."""
+    return pickle.loads(value)  # noqa: S301 - of a copy of this process
+
+
 class _End:
     """One end of a pipe, by its file descriptor."""
 
@@ -49,7 +59,7 @@ class Receiver(_End):
     def receive(self) -> Any:
         """The next value; raises EOFError at the end of the pipe."""
         (length,) = _LENGTH.unpack(self._read(_LENGTH.size))
-        return pickle.loads(self._read(length))  # noqa: S301 - of a copy of this process
+        return unpacked(self._read(length))
 
     def _read(self, length: int) -> bytes:
         parts = []
@@ -67,7 +77,7 @@ class Sender(_End):
 
     def send(self, value: object) -> None:
         """Write a ``value`` that is fit for pickling; raises OSError where nobody reads."""
-        data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        data = packed(value)
         view = memoryview(_LENGTH.pack(len(data)) + data)
         while view:
             view = view[os.write(self._descriptor, view) :]
