@@ -10,11 +10,12 @@ import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 
+import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import factors_of, key, walk
 from polybuild.diagnostics import Unsupported
-from polybuild.effort import BORDER_WIDTH, UNIT_TRIALS
+from polybuild.effort import UNIT_TRIALS
 from polybuild.poly import spaces
 from polybuild.scop.assemble import assemble
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
@@ -32,7 +33,7 @@ def with_unit_factors(
     """The model of a region where some of the ``factors`` in subscripts are 1; None if it is no help.
 
     ``draft`` is what was found without. All subscripts have to be known then; if one parameter is enough,
-    but others have to be more than 1 for that, there may be strides that are 1 together.
+    but others are strides of windows that do not overlap then, they may be 1 together.
     """
     steps, single = _steps(draft, factors), None
     for each in factors:
@@ -86,12 +87,30 @@ def _with_units(build: Callable[[FlatSubscripts], ModelBuilder], units: frozense
 
 
 def _is_likely(scop: Scop, steps: Sequence[str]) -> bool:
-    """Whether what ``scop`` assumes may hold where all ``steps`` are 1, and other parameters are sizes."""
-    likely, one, size = scop.context, spaces.constant(0, 1), spaces.constant(0, BORDER_WIDTH)
-    for assumption in scop.assumptions:
-        likely = likely.intersect(assumption.condition)
-    for each in scop.parameters:
-        value = spaces.parameter(0, each.name)
-        usual = value.eq_set(one) if each.name in steps else value.ge_set(size)
-        likely = likely.intersect(usual.params())
-    return not likely.is_empty()
+    """Whether no dimension of an array has one of ``steps`` as its extent, and a single counter in it.
+
+    ``i * s + k`` would be rows of ``s`` elements then, one for each ``i``: windows that do not overlap.
+    """
+    for statement in scop.statements:
+        for access in statement.accesses:
+            for position, extent in enumerate(access.array.extents):
+                named = extent is not None and any(
+                    extent.is_equal(spaces.parameter(0, each)) for each in steps
+                )
+                if named and _has_one_counter(access.relation, position):
+                    return False
+    return True
+
+
+def _has_one_counter(relation: isl.Map, position: int) -> bool:
+    """Whether a single loop counter tells a subscript; true if it is not known which value that has."""
+    out = isl.dim_type.out
+    behind = relation.dim(out) - position - 1
+    subscript = relation.project_out(out, position + 1, behind).project_out(out, 0, position)
+    if not subscript.is_single_valued():
+        return True
+    pieces = [value for _, value in isl.PwMultiAff.from_map(subscript).get_pw_aff(0).get_pieces()]
+    counters = range(subscript.dim(isl.dim_type.in_))
+    return any(
+        sum(value.involves_dims(isl.dim_type.in_, each, 1) for each in counters) == 1 for value in pieces
+    )

@@ -289,6 +289,14 @@ STRIDES: dict[str, tuple[str, list[tuple[tuple[int, ...], bool]]]] = {
         ),
         [((9, 11, 3, 1, 1), NEW), ((9, 8, 3, 1, 2), OLD), ((9, 8, 3, 2, 1), OLD)],
     ),
+    "strides_of_windows_in_planes": (
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int c = 0; c < 3; c++)"
+            " for (int k = 0; k < p; k++) for (int l = 0; l < p; l++)"
+            " C[i*m+j] += A[(c*o + i*q + k)*(m+p) + j*q + l] * B[(c*p+k)*p+l];"
+        ),
+        [((5, 6, 3, 8, 1), NEW), ((5, 6, 3, 20, 2), OLD)],
+    ),
     "dilated_windows": (
         (
             "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { double s = 0;"
