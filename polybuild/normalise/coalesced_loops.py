@@ -137,8 +137,8 @@ class _DimensionSplitter:
         tests: list[c_ast.Node] = []
         for extent in digits.extents[1:]:
             if not isinstance(extent, c_ast.Constant):
-                least = number(row if extent is digits.extents[-1] else 0)
-                less = c_ast.BinaryOp("<", duplicate(extent), least, loop.coord)
+                minimum = number(row if extent is digits.extents[-1] else 0)
+                less = c_ast.BinaryOp("<", duplicate(extent), minimum, loop.coord)
                 reason = c_ast.Constant("string", _LONG if row else _COUNTED, loop.coord)
                 arguments = c_ast.ExprList([less, reason], loop.coord)
                 tests.append(c_ast.FuncCall(c_ast.ID(NEVER, loop.coord), arguments, loop.coord))
