@@ -10,6 +10,8 @@ from compiling import write
 from lane_programs import check_results, run, transformed
 
 from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
+from polybuild.driver.file import compile_source
+from polybuild.options import Options
 
 PROGRAM = """\
 #include <errno.h>
@@ -194,6 +196,36 @@ def test_wide_vectors(tmp_path, name, kind):
     source, text = transformed(tmp_path, PROGRAM, kind, "-mavx512f", body=IN_LANES[name])
     new = write(tmp_path / "new.c", text)
     assert run("gcc", new, "-mavx512f", "-fopenmp") == run("gcc", source)
+
+
+CHOSEN = """\
+#include <stdio.h>
+static double A[9][1];
+static void run(int n, int m)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      A[(i ? i - 1 : n - 1) + 1][0] = 0.125;
+#pragma endscop
+}
+int main(void)
+{
+  run(7, 1);
+  for (int i = 0; i < 9; i++)
+    printf("%g\\n", A[i][0]);
+  return 0;
+}
+"""
+
+
+def test_each_lane_chooses_its_row(tmp_path):
+    source = write(tmp_path / "one.c", CHOSEN)
+    options = Options(min_work=0, schedule="original", tile=False)
+    text = compile_source(str(source), options, ["gcc"], ["-O3"]).text
+    assert "polybuild_double2" in text
+    new = write(tmp_path / "new.c", text)
+    assert run("gcc", new, "-fopenmp") == run("gcc", source)
 
 
 def test_a_lane_that_sees_the_variable_of_another_is_seen(tmp_path, monkeypatch):

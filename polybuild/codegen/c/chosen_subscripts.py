@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from polybuild.codegen.c.ast import PrintedAst
 
 
-def chosen_subscripts(loop: isl.AstNode, ast: PrintedAst) -> list[isl.AstExpr]:
-    """The choices among subscripts that do not ask for the counter of ``loop``, which has no loops inside."""
+def chosen_subscripts(loop: isl.AstNode, ast: PrintedAst, lanes: str | None = None) -> list[isl.AstExpr]:
+    """The choices among subscripts that do not ask for the counter of ``loop``, which has no loops inside.
+
+    Nor for the counter of a loop around in ``lanes``, of which each has another value.
+    """
     if any(kind_of(each) == FOR for each in nodes_below(loop.for_get_body())):
         return []
-    counter = identifier_of(loop)
+    counters = [identifier_of(loop), *([lanes] if lanes is not None else [])]
     found: list[isl.AstExpr] = []
     for name in (each.get_annotation().get_name() for each in users_below(loop)):
         for _, at in ast.instances[name].accesses if name in ast.instances else ():
@@ -33,7 +36,7 @@ def chosen_subscripts(loop: isl.AstNode, ast: PrintedAst) -> list[isl.AstExpr]:
                 if (
                     isl.ast_expr_type(each.get_type()) == isl.ast_expr_type.op
                     and isl.ast_expr_op_type(each.op_get_type()) in CHOICES
-                    and not mentions(each, counter)
+                    and not any(mentions(each, counter) for counter in counters)
                     and not any(each.is_equal(known) for known in found)
                 ):
                     found.append(each)

@@ -46,6 +46,11 @@ class LaneExitPrinter:
         self._scope = scope
         self._bodies = bodies
 
+    @property
+    def identifier(self) -> str:
+        """What isl calls the counter whose values tell the lanes from each other."""
+        return self._scope.identifier
+
     def declarations(self) -> list[str]:
         """The declarations of the variables of all lanes."""
         return self._bodies.declarations()

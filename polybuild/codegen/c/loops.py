@@ -300,7 +300,9 @@ class LoopPrinter:
         They are there afterwards, when it is known what is used.
         """
         declared: list[str] = []
-        chosen = [(each, self._names.declare("chosen")) for each in chosen_subscripts(node, self._ast)]
+        lanes = None if self._lanes is None else self._lanes.identifier
+        found = chosen_subscripts(node, self._ast, lanes)
+        chosen = [(each, self._names.declare("chosen")) for each in found]
         values = [self._expression().text(each) for each, _ in chosen]
         self._names.chosen += chosen
         with self._in_use.mentioned() as mentioned:
