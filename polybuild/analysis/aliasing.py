@@ -29,7 +29,7 @@ from polybuild.analysis.pointer_cells import pointers_in_memory
 from polybuild.analysis.pointer_tables import tables_of
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import exposed_operand, location, walk
+from polybuild.c.syntax_tree import exposed_operand, location, structure_of, walk
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.scop.model import AccessKind, Array, Parameter, Provenance, Scop
 from polybuild.source.model import Region
@@ -318,7 +318,7 @@ def _same_type(first: types.Type, second: types.Type) -> bool:
 
 def _in_reachable_memory(parameter: Parameter, region: Region) -> bool:
     """Whether a pointer can lead to the object that ``parameter`` is the value of."""
-    expression = _outermost(parameter.expression)
+    expression = structure_of(parameter.expression)
     if isinstance(expression, c_ast.ID):
         symbol = region.visible.symbols.get(expression.name)
         return symbol is not None and (symbol.address_taken or symbol.storage.is_static)
@@ -327,16 +327,9 @@ def _in_reachable_memory(parameter: Parameter, region: Region) -> bool:
     return isinstance(expression, c_ast.StructRef | c_ast.ArrayRef)
 
 
-def _outermost(expression: c_ast.Node) -> c_ast.Node:
-    """``expression`` without the members of structures that are not behind a pointer."""
-    while isinstance(expression, c_ast.StructRef) and expression.type == ".":
-        expression = expression.name
-    return expression
-
-
 def _read_object(parameter: Parameter, scop: Scop) -> Array:
     """The object whose value on entry ``parameter`` is."""
-    root = _outermost(parameter.expression)
+    root = structure_of(parameter.expression)
     pointer = getattr(root.name, "name", "") if isinstance(root, c_ast.StructRef) else ""
     return Array(
         name=parameter.name,

@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.footprints import Footprint
 from polybuild.c.symbols import StorageClass, Symbol
-from polybuild.c.syntax_tree import key
+from polybuild.c.syntax_tree import key, structure_of
 from polybuild.c.types import PointerType
 from polybuild.c.typing import type_of
 from polybuild.scop.model import Array, Provenance, Scop
@@ -54,9 +54,8 @@ def _may_be_reached(node: c_ast.Node, symbols: Mapping[str, Symbol]) -> bool:
 
 def _variable(node: c_ast.Node) -> str | None:
     """The variable that ``node`` is, or is a member of; None of what is behind a pointer."""
-    while isinstance(node, c_ast.StructRef) and node.type == ".":
-        node = node.name
-    return str(node.name) if isinstance(node, c_ast.ID) else None
+    root = structure_of(node)
+    return str(root.name) if isinstance(root, c_ast.ID) else None
 
 
 def _path(node: c_ast.Node) -> str:

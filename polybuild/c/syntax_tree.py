@@ -82,6 +82,18 @@ def changed_operand(node: c_ast.Node) -> c_ast.Node | None:
     return node.expr if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS else None
 
 
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+TRUTHS = COMPARISONS | {"&&", "||"}
+"""Operators of two operands whose value is 0 or 1."""
+
+
+def structure_of(node: c_ast.Node) -> c_ast.Node:
+    """The structure that ``node`` is a member of, not behind a pointer; any other expression itself."""
+    while isinstance(node, c_ast.StructRef) and node.type == ".":
+        node = node.name
+    return node
+
+
 def exposed_operand(node: c_ast.Node) -> c_ast.Node | None:
     """What a node changes, or lets others change as its address is taken; None for every other node."""
     if isinstance(node, c_ast.UnaryOp) and node.op == "&":

@@ -20,6 +20,7 @@ from polybuild.c.syntax_tree import (
     duplicate,
     key,
     mapped,
+    structure_of,
     walk,
 )
 from polybuild.c.types import PointerType
@@ -146,17 +147,13 @@ def _pointer(element: c_ast.Node, callee: Callee) -> c_ast.Node:
         body = callee.body
         assert body is not None  # noqa: S101 - who asks has looked
         follows = isinstance(type_of(inner, dict(body.visible.symbols), body.visible), PointerType)
-        while follows and isinstance(inner, c_ast.StructRef) and inner.type == ".":
-            inner = inner.name
-        return inner if follows else element
+        return structure_of(inner) if follows else element
     return _pointer(inner, callee)
 
 
 def _structure(member: c_ast.Node, callee: Callee) -> c_ast.Node:
     """The structure of the function's own that ``member`` is a member of; any other expression itself."""
-    body, inner = callee.body, member
-    while isinstance(inner, c_ast.StructRef) and inner.type == ".":
-        inner = inner.name
+    body, inner = callee.body, structure_of(member)
     return inner if body is not None and isinstance(inner, c_ast.ID) else member
 
 

@@ -6,9 +6,9 @@ from pycparser import c_ast
 
 from polybuild.c.declarations import INTEGER_OPERATIONS
 from polybuild.c.literals import integer_value
+from polybuild.c.syntax_tree import COMPARISONS
 from polybuild.c.synthetic import ExactCast
 
-_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _SHIFTS = frozenset({"<<", ">>"})
 
 
@@ -37,7 +37,7 @@ def constant_value(node: c_ast.Node) -> int | None:
 def _computed(op: str, left: int, right: int) -> int | None:
     """``left op right``; None where types might matter, or signs."""
     if max(abs(left), abs(right)) >= 1 << 15:  # a product may be beyond its type
-        return int(INTEGER_OPERATIONS[op](left, right)) if op in _COMPARISONS else None
+        return int(INTEGER_OPERATIONS[op](left, right)) if op in COMPARISONS else None
     if op in {"%", "/"}:
         if left < 0 or right <= 0:
             return None

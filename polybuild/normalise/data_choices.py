@@ -18,13 +18,20 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.basic_types import INT
-from polybuild.c.syntax_tree import changed_operand, duplicate, has_side_effect, key, mapped, node_count
+from polybuild.c.syntax_tree import (
+    TRUTHS,
+    changed_operand,
+    duplicate,
+    has_side_effect,
+    key,
+    mapped,
+    node_count,
+)
 from polybuild.c.synthetic import declarator, number
 from polybuild.effort import VALUE_NODES
 from polybuild.normalise.names import Names, Variable
 from polybuild.normalise.state import SymbolicState
 
-_TRUTHS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
 _ARITHMETIC = (c_ast.BinaryOp, c_ast.UnaryOp, c_ast.Cast, c_ast.TernaryOp)
 
 
@@ -114,7 +121,7 @@ def with_named_conditions(node: c_ast.If, state: SymbolicState) -> tuple[list[c_
     for each in chain(node):
         name = state.choice_name(each)
         test = each.cond
-        if not (isinstance(test, c_ast.BinaryOp) and test.op in _TRUTHS):
+        if not (isinstance(test, c_ast.BinaryOp) and test.op in TRUTHS):
             test = c_ast.BinaryOp("!=", test, number(0), test.coord)
         for earlier in reversed(before):
             test = c_ast.BinaryOp("&&", c_ast.UnaryOp("!", earlier, each.coord), test, each.coord)

@@ -14,7 +14,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import decayed
-from polybuild.c.syntax_tree import duplicate, key, mapped, node_count
+from polybuild.c.syntax_tree import COMPARISONS, duplicate, key, mapped, node_count
 from polybuild.c.synthetic import PointerDifference, number, type_name
 from polybuild.effort import VALUE_NODES
 from polybuild.normalise.data_choices import with_chosen_elements
@@ -24,7 +24,6 @@ from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState
 from polybuild.normalise.sums import Sum, sum_of, tree_of
 
 _STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
-_COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 
 
 class Evaluator:
@@ -269,7 +268,7 @@ class Evaluator:
             difference = difference.plus(Sum(0, {}).plus(sum_of(gap, LONG_LONG, self.state.typing)))
         if node.op == "-":
             return self._subscript(difference)
-        if node.op not in _COMPARISONS:
+        if node.op not in COMPARISONS:
             return mapped(node, self.rewrite)
         return c_ast.BinaryOp(node.op, self._subscript(difference), number(0), node.coord)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from polybuild.c.symbols import Symbol
-from polybuild.c.syntax_tree import walk
+from polybuild.c.syntax_tree import structure_of, walk
 from polybuild.c.types import FloatingType, IntegerType, PointerType, RecordType, Type
 from polybuild.source.model import Callee, Region
 
@@ -80,12 +80,5 @@ def _addressed_in(statements: Iterable[c_ast.Node]) -> list[str]:
         for each in walk(statement)
         if isinstance(each, c_ast.UnaryOp) and each.op == "&"
     )
-    roots = map(_structure_of, taken)
+    roots = map(structure_of, taken)
     return [str(each.name) for each in roots if isinstance(each, c_ast.ID)]
-
-
-def _structure_of(node: c_ast.Node) -> c_ast.Node:
-    """The structure that ``node`` is a member of, or of one in it; any other expression itself."""
-    while isinstance(node, c_ast.StructRef) and node.type == ".":
-        node = node.name
-    return node

@@ -11,7 +11,7 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import changed_operand, key, names_in, replaced
+from polybuild.c.syntax_tree import changed_operand, key, names_in, replaced, structure_of
 from polybuild.c.synthetic import EntryValue, PointerDifference, PointerTest
 from polybuild.c.types import Type
 from polybuild.c.typing import type_of
@@ -225,8 +225,7 @@ class SymbolicState:
 
     def _is_fixed_element(self, node: c_ast.Node) -> bool:
         """Whether ``node`` is a pointer that is an element, or a member of one, that nothing changes."""
-        while isinstance(node, c_ast.StructRef) and node.type == ".":
-            node = node.name
+        node = structure_of(node)
         element = isinstance(node, c_ast.ArrayRef) and not self.context.stores_pointers
         return element and self.is_fixed_base(node.name) and self.is_fixed(node.subscript)
 

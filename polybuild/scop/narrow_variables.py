@@ -20,13 +20,11 @@ from polybuild.c.basic_types import INT, SHORT
 from polybuild.c.conversions import limits
 from polybuild.c.intervals import Interval, combined, hull, negated, within
 from polybuild.c.literals import integer_value
-from polybuild.c.syntax_tree import walk
+from polybuild.c.syntax_tree import TRUTHS, walk
 from polybuild.c.synthetic import declarator
 from polybuild.c.types import IntegerType
 from polybuild.scop.duplicates import with_arrays
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
-
-_TRUTH = {"<", "<=", ">", ">=", "==", "!=", "&&", "||"}
 
 
 def narrow_variables(scop: Scop) -> Scop:
@@ -119,7 +117,7 @@ def _composed(node: c_ast.Node, types: Mapping[int, object]) -> Interval | None:
         return hull(_range(node.iftrue, types), _range(node.iffalse, types))
     if not isinstance(node, c_ast.BinaryOp):
         return None
-    if node.op in _TRUTH:
+    if node.op in TRUTHS:
         return (0, 1)
     left, right = _range(node.left, types), _range(node.right, types)
     return _arithmetic(node.op, left, right) if left is not None and right is not None else None

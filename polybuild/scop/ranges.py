@@ -11,6 +11,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.conversions import limits
+from polybuild.c.syntax_tree import TRUTHS
 from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
@@ -22,7 +23,6 @@ from polybuild.scop.facts import Facts
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.values import dataclass
 
-_TRUTH = {"<", "<=", ">", ">=", "==", "!=", "&&", "||"}
 # The values of wider types say nothing that is useful of a subscript.
 _NARROW = 16
 
@@ -94,7 +94,7 @@ class Ranges:
         if isinstance(node, c_ast.UnaryOp) and node.op == "!":
             return self._constants(0, 1)
         if isinstance(node, c_ast.BinaryOp):
-            return self._constants(0, 1) if node.op in _TRUTH else self._arithmetic(node)
+            return self._constants(0, 1) if node.op in TRUTHS else self._arithmetic(node)
         return None
 
     def _arithmetic(self, node: c_ast.BinaryOp) -> Range | None:

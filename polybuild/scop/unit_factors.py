@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import factors_of, key, walk
+from polybuild.c.syntax_tree import COMPARISONS, factors_of, key, walk
 from polybuild.diagnostics import Unsupported
 from polybuild.effort import UNIT_TRIALS
 from polybuild.poly import spaces
@@ -23,8 +23,6 @@ from polybuild.scop.draft import RegionDraft
 from polybuild.scop.final_values import NotFollowed
 from polybuild.scop.model import Scop
 from polybuild.scop.model_builder import ModelBuilder
-
-_COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 
 
 def with_unit_factors(
@@ -56,7 +54,7 @@ def _steps(draft: RegionDraft, factors: Sequence[str]) -> list[str]:
     """
     sizes: set[object] = set()
     for each in (part for statement in draft.region.statements for part in walk(statement)):
-        if isinstance(each, c_ast.BinaryOp) and each.op in _COMPARISONS:
+        if isinstance(each, c_ast.BinaryOp) and each.op in COMPARISONS:
             sizes.update(key(term) for side in (each.left, each.right) for term in _terms(side))
         if isinstance(each, c_ast.BinaryOp) and each.op == "*":
             product = list(factors_of(each))

@@ -21,7 +21,7 @@ from polybuild.analysis.dependences import may_be_private
 from polybuild.c.basic_types import INT
 from polybuild.c.conversions import promoted
 from polybuild.c.explicit_conversions import with_conversions
-from polybuild.c.syntax_tree import changed_operand, mapped, node_count, walk, with_parts
+from polybuild.c.syntax_tree import TRUTHS, changed_operand, mapped, node_count, walk, with_parts
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.effort import UPDATE_PARTS
@@ -185,10 +185,7 @@ def _is_truth(value: c_ast.Node) -> bool:
     """Whether ``value`` is that of a comparison, or of several of them."""
     if isinstance(value, c_ast.UnaryOp) and value.op == "!":
         return True
-    return isinstance(value, c_ast.BinaryOp) and value.op in _TRUTHS
-
-
-_TRUTHS = frozenset({"<", "<=", ">", ">=", "==", "!=", "&&", "||"})
+    return isinstance(value, c_ast.BinaryOp) and value.op in TRUTHS
 
 
 def _is_definition(statement: Statement, array: Array) -> bool:

@@ -21,7 +21,7 @@ from pycparser import c_ast
 from polybuild.c.basic_types import INT, DataModel, basic_type
 from polybuild.c.literals import integer_value, number_type
 from polybuild.c.mathematics import MAGNITUDES, ROOTS
-from polybuild.c.syntax_tree import always_evaluates, names_in, walk
+from polybuild.c.syntax_tree import COMPARISONS, always_evaluates, names_in, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.machine.model import DOUBLE
 from polybuild.targets.model import LaneBodies, LaneKind, LaneOperand
@@ -31,7 +31,6 @@ _ARITHMETIC = {"+", "-", "*", "/"}
 _BITS = {"&", "|", "^"}
 _STEPS = {"p++": "+=", "++": "+=", "p--": "-=", "--": "-="}
 _UPDATES = {"&=", "|=", "^=", "/=", "%="}
-_COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
@@ -367,7 +366,7 @@ class LaneTyping:
         if masks and (kind is LaneKind.REAL or not self._diverge):
             return None
         self._noted.flags.update(map(id, masks))
-        compares = node.op in _COMPARISONS
+        compares = node.op in COMPARISONS
         operands = [node.left, node.right]
         if compares and kind is LaneKind.REAL and self._diverge:
             operands = [each for each in operands if not self._is_limit(each, node)]
