@@ -25,8 +25,8 @@ from pycparser import c_ast
 from polybuild.analysis.footprints import Footprint, boxes_of, unknown_footprint
 from polybuild.analysis.fresh_memory import fresh_pointers
 from polybuild.analysis.inspectors import Inspector, Inspectors
-from polybuild.analysis.pointer_cells import pointers_in_memory
 from polybuild.analysis.pointer_tables import tables_of
+from polybuild.analysis.pointers_in_memory import is_reachable, pointers_in_memory
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import exposed_operand, location, structure_of, walk
@@ -112,7 +112,7 @@ def find_overlaps(
 
 def _values(scop: Scop, region: Region) -> list[Footprint]:
     """What the model takes as fixed, but is in memory: parameters, and pointers to arrays."""
-    parameters = [each for each in scop.parameters if _in_reachable_memory(each, region)]
+    parameters = [each for each in scop.parameters if is_reachable(each.expression, region.visible.symbols)]
     objects = [Footprint(_read_object(each, scop), (), (), written=False) for each in parameters]
     return objects + pointers_in_memory(scop, region)
 
@@ -314,17 +314,6 @@ def _same_type(first: types.Type, second: types.Type) -> bool:
         return len(sizes) == 1
     arithmetic = (types.IntegerType, types.FloatingType)
     return not (isinstance(first, arithmetic) and isinstance(second, arithmetic))
-
-
-def _in_reachable_memory(parameter: Parameter, region: Region) -> bool:
-    """Whether a pointer can lead to the object that ``parameter`` is the value of."""
-    expression = structure_of(parameter.expression)
-    if isinstance(expression, c_ast.ID):
-        symbol = region.visible.symbols.get(expression.name)
-        return symbol is not None and (symbol.address_taken or symbol.storage.is_static)
-    if isinstance(expression, c_ast.UnaryOp):  # or it is a negative number
-        return bool(expression.op == "*")
-    return isinstance(expression, c_ast.StructRef | c_ast.ArrayRef)
 
 
 def _read_object(parameter: Parameter, scop: Scop) -> Array:

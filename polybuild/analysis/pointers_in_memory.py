@@ -21,12 +21,12 @@ from polybuild.source.model import Region
 
 def pointers_in_memory(scop: Scop, region: Region) -> list[Footprint]:
     """The pointers that lead to the arrays of ``scop``, as far as others may lead to them."""
-    cells: dict[object, Footprint] = {}
+    found: dict[object, Footprint] = {}
     for array in scop.arrays:
         if array.provenance.by_pointer and not array.local:
             for each in _pointers(array.expression, region):
-                cells.setdefault(key(each.array.expression), each)
-    return list(cells.values())
+                found.setdefault(key(each.array.expression), each)
+    return list(found.values())
 
 
 def _pointers(expression: c_ast.Node, region: Region) -> Iterator[Footprint]:
@@ -34,28 +34,24 @@ def _pointers(expression: c_ast.Node, region: Region) -> Iterator[Footprint]:
     symbols = region.visible.symbols
     node: c_ast.Node | None = expression
     while isinstance(node, c_ast.ID | c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp):
-        if isinstance(node, c_ast.ID | c_ast.StructRef) and _may_be_reached(node, symbols):
+        if isinstance(node, c_ast.ID | c_ast.StructRef) and is_reachable(node, symbols):
             kind = type_of(node, dict(symbols), region.visible)
             if isinstance(kind, PointerType):
-                yield Footprint(_cell(node, kind, region), (), (), written=False)
+                yield Footprint(_object(node, kind, region), (), (), written=False)
         if isinstance(node, c_ast.ID):
             return
         node = node.expr if isinstance(node, c_ast.UnaryOp) else node.name
 
 
-def _may_be_reached(node: c_ast.Node, symbols: Mapping[str, Symbol]) -> bool:
-    """Whether a pointer can lead to the object ``node``."""
-    root = _variable(node)
-    if root is None:
-        return True
-    symbol = symbols.get(root)
-    return symbol is not None and (symbol.address_taken or symbol.storage.is_static)
-
-
-def _variable(node: c_ast.Node) -> str | None:
-    """The variable that ``node`` is, or is a member of; None of what is behind a pointer."""
-    root = structure_of(node)
-    return str(root.name) if isinstance(root, c_ast.ID) else None
+def is_reachable(expression: c_ast.Node, symbols: Mapping[str, Symbol]) -> bool:
+    """Whether a pointer can lead to the object ``expression``."""
+    root = structure_of(expression)
+    if isinstance(root, c_ast.ID):
+        symbol = symbols.get(root.name)
+        return symbol is not None and (symbol.address_taken or symbol.storage.is_static)
+    if isinstance(root, c_ast.UnaryOp):  # or it is a negative number
+        return bool(root.op == "*")
+    return isinstance(root, c_ast.StructRef | c_ast.ArrayRef)
 
 
 def _path(node: c_ast.Node) -> str:
@@ -66,12 +62,14 @@ def _path(node: c_ast.Node) -> str:
     return f"{_path(inner)}_{node.field.name}" if isinstance(node, c_ast.StructRef) else _path(inner)
 
 
-def _cell(node: c_ast.Node, kind: PointerType, region: Region) -> Array:
+def _object(node: c_ast.Node, kind: PointerType, region: Region) -> Array:
     return Array(
         name=f"{_path(node)} itself",
         expression=node,
         element=kind,
         extents=(),
-        provenance=Provenance(StorageClass.GLOBAL, by_pointer=_variable(node) is None, address_taken=True),
+        provenance=Provenance(
+            StorageClass.GLOBAL, by_pointer=not isinstance(structure_of(node), c_ast.ID), address_taken=True
+        ),
         location=region.begin,
     )
