@@ -117,8 +117,8 @@ def _values(scop: Scop, region: Region) -> list[Footprint]:
     return objects + pointers_in_memory(scop, region)
 
 
-def unsettling_arrays(scop: Scop, region: Region, *, strict: bool) -> frozenset[str]:
-    """The arrays of which compilers cannot tell the sizes and pointers apart that loops depend on."""
+def clobbering_arrays(scop: Scop, region: Region, *, strict: bool) -> frozenset[str]:
+    """The arrays whose writes may change bounds and base pointers of loops, as far as compilers can tell."""
     alias = aliases_of(region, strict=strict)
     values = [each.array for each in _values(scop, region)]
     return frozenset(array.name for array in scop.arrays if any(alias(array, each) for each in values))

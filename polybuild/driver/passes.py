@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 import islpy as isl
 
 from polybuild import effort
-from polybuild.analysis.aliasing import Overlap, aliases_of, find_overlaps, unsettling_arrays
+from polybuild.analysis.aliasing import Overlap, aliases_of, clobbering_arrays, find_overlaps
 from polybuild.analysis.bounded import arrays_of_many_cases, bounded_dependences
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.exits import with_reads_of_exits, with_resolved_exits
@@ -490,11 +490,11 @@ def _compared(work: Transformation, mapped: Mapped) -> Comparison:
     new = mapped.scop, mapped.dependences, mapped.mapping
     strict = work.context.compiler.strict_aliasing
     aliases = aliases_of(model.region, strict=strict)
-    unsettling = unsettling_arrays(model.scop, model.region, strict=strict)
+    clobbering = clobbering_arrays(model.scop, model.region, strict=strict)
     found = found_within(
         effort.COMPARISON_OPERATIONS,
         lambda: cost_of_versions(
-            original, new, work.context, aliases=aliases, unsettling=unsettling
+            original, new, work.context, aliases=aliases, clobbering=clobbering
         ).compared(),
     )
     return found or NOT_COMPARED

@@ -33,13 +33,13 @@ def with_unit_factors(
     ``draft`` is what was found without. All subscripts have to be known then; if one parameter is enough,
     but others are strides of windows that do not overlap then, they may be 1 together.
     """
-    steps, single = _steps(draft, factors), None
+    strides, single = _strides(draft, factors), None
     for each in factors:
         found = _with_units(build, frozenset({each}))
-        if found is not None and _is_likely(found, steps):
+        if found is not None and _is_likely(found, strides):
             return found
         single = single or found
-    sets = (itertools.combinations(reversed(steps), count) for count in range(2, len(steps) + 1))
+    sets = (itertools.combinations(reversed(strides), count) for count in range(2, len(strides) + 1))
     for units in itertools.islice(itertools.chain.from_iterable(sets), UNIT_TRIALS):
         found = _with_units(build, frozenset(units))
         if found is not None:
@@ -47,8 +47,8 @@ def with_unit_factors(
     return single
 
 
-def _steps(draft: RegionDraft, factors: Sequence[str]) -> list[str]:
-    """Those of the ``factors`` that are written as strides are: ``i * s``, where sizes are beside sums.
+def _strides(draft: RegionDraft, factors: Sequence[str]) -> list[str]:
+    """Those of the ``factors`` that are written as strides are, ``i * s``: sizes multiply sums.
 
     Nothing is compared with them.
     """
@@ -84,8 +84,8 @@ def _with_units(build: Callable[[FlatSubscripts], ModelBuilder], units: frozense
     return None
 
 
-def _is_likely(scop: Scop, steps: Sequence[str]) -> bool:
-    """Whether no dimension of an array has one of ``steps`` as its extent, and a single counter in it.
+def _is_likely(scop: Scop, strides: Sequence[str]) -> bool:
+    """Whether no dimension of an array has one of ``strides`` as its extent, and a single counter in it.
 
     ``i * s + k`` would be rows of ``s`` elements then, one for each ``i``: windows that do not overlap.
     """
@@ -93,7 +93,7 @@ def _is_likely(scop: Scop, steps: Sequence[str]) -> bool:
         for access in statement.accesses:
             for position, extent in enumerate(access.array.extents):
                 named = extent is not None and any(
-                    extent.is_equal(spaces.parameter(0, each)) for each in steps
+                    extent.is_equal(spaces.parameter(0, each)) for each in strides
                 )
                 if named and _has_one_counter(access.relation, position):
                     return False

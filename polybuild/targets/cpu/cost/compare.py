@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reductions import Reduction
@@ -24,17 +24,17 @@ def cost_of_versions(
     context: CompileContext,
     *,
     aliases: Aliases = nowhere,
-    unsettling: Collection[str] = (),
+    clobbering: frozenset[str] = frozenset(),
 ) -> VersionCosts:
     """What the ``original`` loops cost, and those of the region as it was ``mapped``.
 
-    Compilers do not know that arrays are different memory that ``aliases`` tells of, nor that those called
-    ``unsettling`` are not where the sizes and pointers are that original loops depend on.
+    Compilers do not know that arrays are different memory that ``aliases`` tells of, nor that writes to those
+    called ``clobbering`` leave the bounds and base pointers of the original loops alone.
     """
     scop, dependences, mapping = mapped
     name = mapping.name or "chosen"
     chosen = cost_of_mapping(name, scop, dependences, mapping, context, aliases=aliases)
-    before = cost_of_original(*original, context, aliases=aliases, unsettling=unsettling)
+    before = cost_of_original(*original, context, aliases=aliases, clobbering=clobbering)
     larger = larger_sizes(original[0]) if walk_of(original[0].statements).repeats else ()
     candidates = (chosen, *mapping.rejected)
     return VersionCosts(before, chosen, candidates, usual_values(original[0]), larger)
@@ -70,16 +70,16 @@ def cost_of_original(
     context: CompileContext,
     *,
     aliases: Aliases = nowhere,
-    unsettling: Collection[str] = (),
+    clobbering: frozenset[str] = frozenset(),
 ) -> LoopCost:
     """The cost of the original loops, of which only the ``exact`` dependences are known.
 
-    For ``aliases``, and arrays that are ``unsettling``, see ``cost_of_versions``.
+    For ``aliases``, and arrays that are ``clobbering``, see ``cost_of_versions``.
     """
     order, respected = as_compiled(scop, exact, reductions, context)
     machine = context.machine
-    compiler, unsettled = context.compiler, frozenset(unsettling)
-    builder = NestBuilder(scop, respected, machine, aliases=aliases, compiler=compiler, unsettling=unsettled)
+    compiler = context.compiler
+    builder = NestBuilder(scop, respected, machine, aliases=aliases, compiler=compiler, clobbering=clobbering)
     nest = builder.nest(order)
     loops = Loops.of(scop, nest, frozenset(), fused=context.fused, as_written=True)
     width = context.compiled_vector_bytes

@@ -38,8 +38,8 @@ def nowhere(_first: Array, _second: Array) -> bool:
 class CompilersLanes:
     """A compiler that respects ``dependences`` in ``scop``, and knows as much of ``aliases`` as these tell.
 
-    The rules of ``compiler`` say what it does by itself. It takes no loop that writes to an array which is
-    ``unsettling``: bounds and pointers might be others after each iteration.
+    The rules of ``compiler`` say what it does by itself. It takes no loop that writes to
+    ``clobbering`` arrays: bounds and base pointers are not invariant in it, for all that it knows.
     """
 
     scop: Scop
@@ -47,12 +47,12 @@ class CompilersLanes:
     machine: Machine
     aliases: Aliases
     compiler: CompilerRules
-    unsettling: frozenset[str] = frozenset()
+    clobbering: frozenset[str] = frozenset()
 
     def takes(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of an innermost band in lanes: it keeps the order."""
         accesses = references(self.scop, node)
-        if self._overlapping_pairs(accesses) > self.compiler.compared_pairs or self._is_unsettled(accesses):
+        if self._overlapping_pairs(accesses) > self.compiler.compared_pairs or self._clobbers(accesses):
             return False
         return self._runs_in_lanes(node, accesses, self.dependences) or (
             not carried_by_last(node, self.dependences.carried).is_empty()
@@ -82,10 +82,10 @@ class CompilersLanes:
             and not self.takes(inside[0])
         )
 
-    def _is_unsettled(self, accesses: Sequence[Reference]) -> bool:
-        """Whether a write among ``accesses`` may change what the loop depends on."""
+    def _clobbers(self, accesses: Sequence[Reference]) -> bool:
+        """Whether a write among ``accesses`` may change bounds or base pointers."""
         written = (each.access for each in accesses if each.access.kind is not AccessKind.READ)
-        return any(each.array.name in self.unsettling for each in written)
+        return any(each.array.name in self.clobbering for each in written)
 
     def _overlapping_pairs(self, accesses: Sequence[Reference]) -> int:
         """How many pairs of accesses, one of them a write, may be to the same memory.

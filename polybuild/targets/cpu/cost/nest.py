@@ -104,8 +104,8 @@ class NestBuilder:
     """Reads schedule trees: mapped ones by their ``directives``, or else as a compiler will run them.
 
     A ``compiler`` computes loops in lanes that carry none of ``dependences``. It keeps an element in a
-    register that a loop reads and writes, unless something else there ``aliases`` it. Writes to arrays that
-    are ``unsettling`` might change the very loop, for all that it knows.
+    register that a loop reads and writes, unless something else there ``aliases`` it. Writes to
+    ``clobbering`` arrays may change bounds and base pointers, for all that it knows.
     """
 
     scop: Scop
@@ -114,12 +114,12 @@ class NestBuilder:
     directives: Mapping[Mark, LoopDirective] | None = None
     aliases: Aliases = nowhere
     compiler: CompilerRules = CompilerRules()
-    unsettling: frozenset[str] = frozenset()
+    clobbering: frozenset[str] = frozenset()
 
     @property
     def _lanes(self) -> CompilersLanes:
         return CompilersLanes(
-            self.scop, self.dependences, self.machine, self.aliases, self.compiler, self.unsettling
+            self.scop, self.dependences, self.machine, self.aliases, self.compiler, self.clobbering
         )
 
     def nest(self, schedule: isl.Schedule) -> Nest:
