@@ -21,6 +21,7 @@ from polybuild.codegen.file.lane_functions import LaneFunction, LaneFunctionKind
 from polybuild.codegen.file.prologue import WholeVector
 from polybuild.codegen.file.ranks import Agreement
 from polybuild.codegen.file.region import RegionText, Stage
+from polybuild.codegen.file.row_transfers import RowTransfer
 from polybuild.codegen.file.vector_types import VectorType
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.poly.marks import Mark, MarkKind
@@ -40,7 +41,15 @@ _CLASSES: Mapping[str, type[Any]] = {
         *(RegionReport, Advice, Prediction, PredictedCandidate, DevicePrediction, Sequential),
         *(Diagnostic, Location, Severity),
         *(RegionText, Stage, Condition, Line, Mark, MarkKind, CodeLine, Role, Adapting, Agreement),
-        *(VectorType, WholeVector, VectorConversion, LaneFunction, LaneFunctionKind, InterleavedLoad),
+        *(
+            VectorType,
+            WholeVector,
+            VectorConversion,
+            LaneFunction,
+            LaneFunctionKind,
+            InterleavedLoad,
+            RowTransfer,
+        ),
     )
 }
 _LINE_FIELDS = ("source", "row", "verbatim", "role", "head", "directed")

@@ -79,6 +79,23 @@ class PackedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class RowWindow:
+    """A stretch of the row of ``array`` that each lane goes along, in a buffer with the lanes side by side.
+
+    An iteration of the loop inside accesses ``span`` elements of it: the nodes (by identity) at their
+    ``places``, of which the one that is ``written``, if any, is stored. With the next iteration all go on by
+    one element, ``upwards`` or down. They are ``loaded`` unless the loop only writes them.
+    """
+
+    array: Array
+    places: Mapping[int, int]
+    span: int
+    upwards: bool
+    loaded: bool
+    written: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class LaneBodies:
     """What the parts of statements are in lanes, all by the identities of nodes.
 
@@ -105,7 +122,8 @@ class LaneLoop:
     ``variables`` are the private scalars: ``vectors``, by name, or arrays with an element for each lane.
     ``packed`` is what is in buffers while the vectors are computed. It ``diverges`` if loops that are parts
     of statements end for some lanes before they do for others. Nobody reads a ``loose`` variable after the
-    statement named beside it, so lanes that left the loop which this is may change it.
+    statement named beside it, so lanes that left the loop which this is may change it. The ``windows`` of
+    each loop inside are filled for a ``stretch`` of its iterations at a time.
     """
 
     type: FloatingType
@@ -118,6 +136,8 @@ class LaneLoop:
     singles: frozenset[str] = frozenset()
     diverges: bool = False
     loose: frozenset[tuple[str, str]] = frozenset()
+    windows: tuple[tuple[RowWindow, ...], ...] = ()
+    stretch: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from polybuild.targets.model import Interleaved, LaneKind, LaneOperand
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance
     from polybuild.codegen.c.row_buffers import RowBufferPrinter
+    from polybuild.codegen.c.row_windows import RowWindowPrinter
     from polybuild.scop.model import Access
 
 _OPERATORS = {"&&": "&", "||": "|"}
@@ -45,12 +46,12 @@ _BITS = {"&", "|", "^"}
 
 
 class LaneBodyPrinter:
-    """Prints the statements of a loop in lanes; ``buffers`` has rows that are packed.
+    """Prints the statements of a loop in lanes; ``buffers`` has rows that are packed, ``windows`` stretches.
 
     ``variables`` has the stems of vectors, or arrays, that private variables are, by name.
     """
 
-    def __init__(self, scope: LaneScope, buffers: RowBufferPrinter) -> None:
+    def __init__(self, scope: LaneScope, buffers: RowBufferPrinter, windows: RowWindowPrinter) -> None:
         self._scope = scope
         self._lanes = scope.lanes
         self._bodies = scope.lanes.bodies
@@ -61,6 +62,7 @@ class LaneBodyPrinter:
             each.name: scope.names.declare_stem(f"{each.name}_lanes") for each in scope.lanes.variables
         }
         self._buffers = buffers
+        self._windows = windows
         self._places: Mapping[int, tuple[Access, isl.AstExpr]] = {}
         self._states = [LaneState() for _ in range(scope.lanes.copies)]
         self._printed: Instance | None = None
@@ -215,6 +217,11 @@ class LaneBodyPrinter:
                 value = self._assigned(node.rvalue, kind, name) if plain else self._operation(node, kind)
                 yield f"{variable} = {self._select(kind, self.state.mask, value.text, variable).text};"
             return
+        window = self._windows.element(node.lvalue, self._copy)
+        if window is not None:
+            value = self._vector(node.rvalue, kind) if plain else self._operand(node.rvalue, kind)
+            yield f"{window} {node.op} {value.text};"
+            return
         stored = self._real if kind is LaneKind.REAL else self._converted(operand.type)
         if operand.adjacent and stored is not None:
             value = self._vector(node.rvalue, kind) if plain else self._operand(node.rvalue, kind)
@@ -357,6 +364,9 @@ class LaneBodyPrinter:
         if operand.counter:
             counters = ", ".join(self._counter(node, lane) for lane in range(self._lanes.lanes))
             return Operand(f"({self._type(self._kind(kind))}){{{counters}}}", POSTFIX)
+        window = self._windows.element(node, self._copy)
+        if window is not None:
+            return Operand(window, POSTFIX)
         if id(node) in self._bodies.guarded:
             return self._guarded(node, operand, kind)
         place = self._element(node, 0) if operand.adjacent else self._packed(node)

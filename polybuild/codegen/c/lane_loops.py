@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -15,6 +15,7 @@ from polybuild.codegen.c.lane_scope import LaneScope
 from polybuild.codegen.c.layout import loop
 from polybuild.codegen.c.nodes import FOR, IF, identifier_of, kind_of, mentions, nodes_below, users_below
 from polybuild.codegen.c.row_buffers import RowBufferPrinter
+from polybuild.codegen.c.row_windows import RowWindowPrinter
 from polybuild.poly.marks import Mark, MarkKind
 
 if TYPE_CHECKING:
@@ -64,15 +65,18 @@ class LaneLoopBounds:
 
 
 class LaneLoopPrinter:
-    """Prints one of the loops over vectors of iterations: that of ``scope``, with the instances ``below``.
+    """Prints one of the loops over vectors of iterations: ``node``, in ``scope``, with ``instances`` inside.
 
-    ``statements`` prints these in lanes.
+    ``statements`` prints these in lanes, ``windows`` loops inside that go along rows.
     """
 
-    def __init__(self, scope: LaneScope, below: Sequence[Instance]) -> None:
+    def __init__(self, scope: LaneScope, node: isl.AstNode, instances: Mapping[str, Instance]) -> None:
         self._step = scope.step
-        self._buffers = RowBufferPrinter(scope, below)
-        self.statements = LaneExitPrinter(scope, LaneBodyPrinter(scope, self._buffers))
+        self._buffers = RowBufferPrinter(
+            scope, [instances[each.get_annotation().get_name()] for each in users_below(node)]
+        )
+        self.windows = RowWindowPrinter(scope, instances)
+        self.statements = LaneExitPrinter(scope, LaneBodyPrinter(scope, self._buffers, self.windows))
 
     def head(self, bounds: LaneLoopBounds, indent: str) -> str:
         """The head of the loop."""

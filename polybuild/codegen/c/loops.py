@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -47,6 +48,7 @@ from polybuild.codegen.c.nodes import FOR, IF, flat, identifier_of, kind_of, sta
 from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.parts import PartsPrinter, counts_up
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter, block_below
+from polybuild.codegen.c.row_windows import RowWindowPrinter
 from polybuild.codegen.c.vector_blocks import Packing, VectorBlock
 from polybuild.codegen.c.vectors import VectorPrinter
 from polybuild.codegen.file.parts import PARTS
@@ -102,6 +104,7 @@ class LoopPrinter:
         self._outline = Outline()
         self._locals = LocalVariables(ast)
         self._lanes: LaneExitPrinter | None = None
+        self._windows: RowWindowPrinter | None = None
 
     @property
     def declared_inside(self) -> frozenset[str]:
@@ -247,6 +250,9 @@ class LoopPrinter:
                 return pair
             directive = replace(directive, shared=1)
         own = self._own_type(node)
+        if own is None and self._windows is not None and self._windows.windows_of(node):
+            inside = partial(self._body, node, counter, None, None)
+            return [*belonging(self._windows.lines(node, counter, indent, inside), origin.line)]
         with self._in_use.mentioned() as mentioned:
             constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
             with self._chosen_before(node, indent) as chosen:
@@ -498,13 +504,12 @@ class LoopPrinter:
     ) -> list[str]:
         """The loop ``node`` over vectors of iterations, as many at once as ``scope`` says."""
         declared = self._names.enter()
-        below = [self._ast.instances[each.get_annotation().get_name()] for each in users_below(node)]
-        loop = LaneLoopPrinter(scope, below)
+        loop = LaneLoopPrinter(scope, node, self._ast.instances)
         head = belonging([loop.head(bounds, indent)], origin.line)
         inner = indent + _INDENT
-        self._lanes = loop.statements
+        self._lanes, self._windows = loop.statements, loop.windows
         lines = [*head, *loop.declarations(inner), *self._block(node.for_get_body(), inner), closing(indent)]
-        self._lanes = None
+        self._lanes = self._windows = None
         self._names.leave(declared)
         return lines
 

@@ -13,6 +13,7 @@ from polybuild.codegen.file.line_numbers import ONE_LINE
 from polybuild.codegen.file.parts import PARTS, PARTS_DEFINITION
 from polybuild.codegen.file.pointer_rows import DEFINITION as DEFINITION_OF_ROWS
 from polybuild.codegen.file.pointer_rows import ROWS
+from polybuild.codegen.file.row_transfers import RowTransfer
 from polybuild.codegen.file.team import DEFINITION, DEFINITION_FOR, NOINLINE, TEAM, TEAM_FOR
 from polybuild.codegen.file.vector_types import VectorType
 from polybuild.values import dataclass
@@ -121,7 +122,7 @@ class WholeVector:
         return f"polybuild_whole_{self.type.suffix}"
 
 
-Helper = str | VectorType | WholeVector | VectorConversion | LaneFunction | InterleavedLoad
+Helper = str | VectorType | WholeVector | VectorConversion | LaneFunction | InterleavedLoad | RowTransfer
 """What generated code may need: a function or macro above by its name, or what vectors need."""
 
 
@@ -152,6 +153,8 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
     parts += [lane_function(each) for each in sorted(functions, key=lambda each: each.name)]
     loads = (each for each in helpers if isinstance(each, InterleavedLoad))
     parts += [each.definition() for each in sorted(loads, key=lambda each: each.name)]
+    transfers = (each for each in helpers if isinstance(each, RowTransfer))
+    parts += [each.definition() for each in sorted(transfers, key=lambda each: each.name)]
     parts.append(_directives(helpers))
     parts += [_combination(name, text) for name, text in _COMBINATIONS.items() if name in helpers]
     if "POLYBUILD_OMP_SELECT" in helpers:

@@ -105,6 +105,7 @@ class LaneTyping:
         self._operands = dict(operands)
         self._kinds: dict[int, LaneKind] = {}
         self._noted = _Noted()
+        self._real_choices: dict[int, Type | None] = {}
         self._steps: dict[int, c_ast.Node] = {}
 
     @property
@@ -203,6 +204,7 @@ class LaneTyping:
         if isinstance(kind, IntegerType) and kind.width < INT.width and not _is_truth(kind):
             return False  # it would have to wrap as scalar code does
         if node.init is not None:
+            self._expect(node.init, varying)
             value = self._kind(node.init, chosen=chosen)
             if value is None or not self._becomes(node.init, value, varying):
                 return False
@@ -221,6 +223,11 @@ class LaneTyping:
             return self._diverge and kind is LaneKind.INTEGER
         return value in {kind, LaneKind.UNIFORM} or (kind is LaneKind.REAL and self._is_number(node))
 
+    def _expect(self, node: c_ast.Node, kind: LaneKind) -> None:
+        """Note that the value of ``node`` is converted to a number if ``kind`` is one."""
+        if kind is LaneKind.REAL and isinstance(node, c_ast.TernaryOp):
+            self._real_choices[id(node)] = None
+
     def _is_number(self, node: c_ast.Node) -> bool:
         """Whether lanes of integers or numbers become numbers, which is noted for integers."""
         if self._kinds[id(node)] is LaneKind.INTEGER:
@@ -234,8 +241,12 @@ class LaneTyping:
         return self._operands.get(id(node))
 
     def _assignment(self, node: c_ast.Assignment, *, chosen: bool) -> bool:
-        target, value = self._operand(node.lvalue), self._kind(node.rvalue, chosen=chosen)
-        if target is None or value is None or not target.varies:
+        target = self._operand(node.lvalue)
+        if target is None or not target.varies:
+            return False
+        self._expect(node.rvalue, self._varying(target.type))
+        value = self._kind(node.rvalue, chosen=chosen)
+        if value is None:
             return False
         if chosen and not target.variable:
             return False
@@ -426,16 +437,25 @@ class LaneTyping:
         """A value that each lane chooses."""
         if not self._condition(node.cond, chosen=True):
             return None
+        converted = id(node) in self._real_choices
+        for each in (node.iftrue, node.iffalse) if converted else ():
+            self._expect(each, LaneKind.REAL)
         sides = {self._kind(each, chosen=True) for each in (node.iftrue, node.iffalse)}
         kinds = sides - {LaneKind.UNIFORM}
         if None in sides or LaneKind.MASK in kinds:
             return None
-        types = [self._type(each) for each in (node.iftrue, node.iffalse)]
+        types = [self._real_choices.get(id(each)) or self._type(each) for each in (node.iftrue, node.iffalse)]
+        alike = types[0] == types[1] and isinstance(types[0], IntegerType)
+        if converted and alike:  # a choice of integers, each of which may become a number first
+            self._real_choices[id(node)] = types[0]
+        elif any(self._real_choices.get(id(each)) for each in (node.iftrue, node.iffalse)):
+            return None
         whole = self._diverge and all(isinstance(each, IntegerType) for each in types)
         kind = LaneKind.INTEGER if whole else LaneKind.REAL
         kind = self._common_kind(node.iftrue, node.iffalse) if kinds else kind
         exact = self._may_be(kind, node.iftrue, node.iffalse)
-        typed = sides != {LaneKind.UNIFORM} or whole or all(each == self._element for each in types)
+        known = (converted and alike) or all(each == self._element for each in types)
+        typed = sides != {LaneKind.UNIFORM} or whole or known
         return kind if exact and typed else None
 
     def _uniform(self, node: c_ast.Node) -> bool:

@@ -12,6 +12,8 @@ through it together, too; other statements beside it run for one lane after the 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 from pycparser import c_ast
@@ -31,9 +33,10 @@ from polybuild.targets.cpu.cost.core import farthest_read
 from polybuild.targets.cpu.lane_bodies import LOOPS, LaneTyping, declared_type
 from polybuild.targets.cpu.lane_loads import LaneLoads
 from polybuild.targets.cpu.lane_packing import find_packed_rows
+from polybuild.targets.cpu.lane_windows import find_row_windows, stretch_of
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
 from polybuild.targets.cpu.vectorise import has_loops
-from polybuild.targets.model import Interleaved, LaneLoop, LaneOperand, PackedRows
+from polybuild.targets.model import Interleaved, LaneLoop, LaneOperand, PackedRows, RowWindow
 from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -58,7 +61,8 @@ def find_lane_loop(
         return None
     operands, others = _operands(node, scop, statements, private, machine)
     loops = any(has_loops(each.body) for each in statements)
-    found = _typed(operands, others, _repeated(node, statements), statements, scop)
+    repeated = _repeated(node, statements)
+    found = _typed(operands, others, repeated, statements, scop)
     if not isinstance(found, _Typed):
         return found if loops else None
     if found.singles and not all(map(_has_number, private.values())):
@@ -68,18 +72,90 @@ def find_lane_loop(
     element = found.element
     lanes = machine.vector.bytes // element.size
     copies = _copies(len(private), machine) if loops or any(map(is_band, descendants(node.child(0)))) else 1
-    packed = find_packed_rows(node, scop, operands, lanes * copies * element.size, machine)
-    if packed is not None and _has_distant(operands, packed):
-        copies = max(1, min(copies, machine.l1.ways // lanes))
-        packed = find_packed_rows(node, scop, operands, lanes * copies * element.size, machine)
-    if packed is None:
+    often = {id(part) for each in repeated for part in walk(each.body)}
+    inside = {part: each for part, each in operands.items() if part in often}
+    rows = _rows(node, scop, inside, _Vectors(element, lanes, copies), machine, repeats=loops)
+    if rows is None:
         return None
     variables, has_lanes = tuple(private.values()), found.typing.has_lanes
     vectors = frozenset(each.name for each in variables if has_lanes(each.element))
     bodies = found.typing.bodies
     loose = _loose(node, variables, statements, element)
-    singles = found.singles
-    return LaneLoop(element, lanes, copies, bodies, variables, packed, vectors, singles, loops, loose)
+    return LaneLoop(
+        element,
+        lanes,
+        rows.copies,
+        bodies,
+        variables,
+        rows.packed,
+        vectors,
+        found.singles,
+        loops,
+        loose,
+        rows.windows,
+        rows.stretch,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """So many ``copies`` of vectors with ``lanes`` of type ``element``."""
+
+    element: FloatingType
+    lanes: int
+    copies: int
+
+    @property
+    def bytes(self) -> int:
+        """How long they are together."""
+        return self.element.size * self.lanes * self.copies
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """How lanes of so many ``copies`` of vectors come to the rows that they access, each its own.
+
+    Rows are ``packed``, or loops inside have ``windows`` that are filled for a ``stretch`` of iterations.
+    """
+
+    copies: int
+    packed: tuple[PackedRows, ...]
+    windows: tuple[tuple[RowWindow, ...], ...]
+    stretch: int
+
+
+def _rows(
+    node: isl.ScheduleNode,
+    scop: Scop,
+    operands: Mapping[int, LaneOperand],
+    vector: _Vectors,
+    machine: Machine,
+    *,
+    repeats: bool,
+) -> _Rows | None:
+    """How the loop of the band ``node`` comes to its rows in lanes of vectors, or fewer of these.
+
+    None if they would gather distant elements again and again. What ``repeats`` parts of statements may
+    access an element where it is in no window.
+    """
+    windows = () if repeats else find_row_windows(node, scop, operands, vector.lanes, machine)
+    if windows:  # loading and storing rows leaves less to wait for
+        vector = replace(vector, copies=(vector.copies + 1) // 2)
+    inside = {part for loop in windows for each in loop for part in each.places}
+    others = {part: each for part, each in operands.items() if part not in inside}
+    pack = partial(find_packed_rows, node, scop, machine=machine)
+    alone = pack(operands, row_bytes=vector.bytes)
+    chosen = others if alone is None else operands
+    packed = pack(others, row_bytes=vector.bytes) if alone is None else alone
+    if packed is not None and _has_distant(others, packed):
+        copies = max(1, min(vector.copies, machine.l1.ways // vector.lanes))
+        vector = replace(vector, copies=copies)
+        packed = pack(chosen, row_bytes=vector.bytes)
+    if packed is None:
+        return None
+    windows = _besides(windows, packed)
+    stretch = stretch_of(windows, vector.lanes, vector.bytes, machine)
+    return _Rows(vector.copies, packed, windows, stretch) if stretch or not windows else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +271,15 @@ def _has_distant(operands: Mapping[int, LaneOperand], packed: Sequence[PackedRow
     """Whether lanes access elements that lie apart in memory, but for those of ``packed`` rows."""
     near = {node for each in packed for node in each.nodes}
     return any(each.is_distant and node not in near for node, each in operands.items())
+
+
+def _besides(
+    windows: Sequence[Sequence[RowWindow]], packed: Sequence[PackedRows]
+) -> tuple[tuple[RowWindow, ...], ...]:
+    """The ``windows`` of rows that are not ``packed`` as a whole."""
+    wholes = {node for each in packed for node in each.nodes}
+    left = (tuple(each for each in loop if wholes.isdisjoint(each.places)) for loop in windows)
+    return tuple(each for each in left if each)
 
 
 def remark_on_lanes(found: LaneLoop | c_ast.Node | None, statement: Statement) -> str:

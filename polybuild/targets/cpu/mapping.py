@@ -32,7 +32,7 @@ from polybuild.targets.cpu.reductions import carried_reductions, reduced_members
 from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.stencils import row_lanes, tile_stencil
 from polybuild.targets.cpu.steps import count_steps
-from polybuild.targets.cpu.strides import Reference, references
+from polybuild.targets.cpu.strides import Reference, Stride, references
 from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, shared_size, tile_sizes
 from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop, has_loops, member_cost
 from polybuild.targets.model import Accumulator, LaneLoop, LoopDirective, RegisterTile
@@ -262,19 +262,43 @@ class _CpuMapper:
     def _in_lanes(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """A band with loops inside of which none is for the vector unit: one of its own, if one can be.
 
-        Threads that share that one get strips.
+        It is the last one, or else the first one with the others inside.
         """
+        loop, free = node, coincident_members(node)
         if node.band_n_member() > 1:
-            return self._last_in_lanes(node)
-        if not coincident_members(node):
+            last = self._last_in_lanes(node)
+            if last is not node or free != [0]:
+                return last
+            loop = node.band_split(1)
+        if not free:
             return node
-        lanes = self._lanes_of(node)
-        if lanes is None:
-            return node
-        if is_mark(node.parent(), MarkKind.PARALLEL):
+        lanes = self._lanes_of(loop)
+        return node if lanes is None else self._written_in_lanes(loop, lanes)
+
+    def _written_in_lanes(self, loop: isl.ScheduleNode, lanes: LaneLoop) -> isl.ScheduleNode:
+        """A band of one member in ``lanes``; threads that share it get strips."""
+        if is_mark(loop.parent(), MarkKind.PARALLEL):
             # no two threads write to one line, however small the elements are
-            node = insert_tiles(node, [(0, self._context.machine.memory.line)]).child(0)
-        return self.marker.lanes(node, lanes)
+            loop = insert_tiles(loop, [(0, self._context.machine.memory.line)]).child(0)
+        return self.marker.lanes(loop, lanes)
+
+    def _along_rows(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+        """An innermost band in lanes that each go along a row, where the loop that they share is around.
+
+        That one is the first of the band, or was taken from it for threads.
+        """
+        alone = node.band_n_member() == 1
+        loop = node.parent() if alone and is_band(node.parent()) else node
+        if coincident_members(loop) != [0] or (alone and loop is node):
+            return node
+        loop = loop if alone else loop.band_split(1)
+        lanes = self._lanes_along_rows(loop)
+        return node if lanes is None else self._written_in_lanes(loop, lanes)
+
+    def _lanes_along_rows(self, loop: isl.ScheduleNode) -> LaneLoop | None:
+        """How ``loop``, a band of one member, is in lanes that each go along a row in a loop inside."""
+        lanes = self._lanes_of(loop) if coincident_members(loop) else None
+        return lanes if lanes is not None and lanes.windows else None
 
     def _last_in_lanes(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """The same of a band of several loops: that along which most elements are side by side, put last.
@@ -317,8 +341,12 @@ class _CpuMapper:
         if not band.innermost:
             return None
         vector = find_vector_loop(band.node, band.accesses, self._dependences, self._context.machine)
-        distributes = vector is not None and vector.groups
-        return None if distributes and not (self._distribute and band.last) else vector
+        if vector is None or (vector.groups and not (self._distribute and band.last)):
+            return None
+        far = any(each.stride(vector.member) is Stride.FAR for each in band.accesses)
+        several = band.node.band_n_member() > 1
+        rows = far and several and self._lanes_along_rows(band.node.band_split(1)) is not None
+        return None if rows else vector
 
     def _shared_and_tiled(
         self, band: _BandFacts, vector: VectorLoop | None, around: _Around, *, threads: bool
@@ -465,8 +493,9 @@ class _CpuMapper:
         if vector is None:
             if tiled and self._is_recurrence(node):
                 return self._as_carried(wavefront_of_points(node))
-            diverges = any(has_loops(each.body) for each in statements_of(node, self._scop))
-            return self._in_lanes(node) if diverges else node
+            if any(has_loops(each.body) for each in statements_of(node, self._scop)):
+                return self._in_lanes(node)
+            return self._along_rows(node)
         loop = split_last(node, vector.member)
         if vector.groups:
             return self.marker.simd_children(distribute(loop, list(vector.groups)))

@@ -120,9 +120,18 @@ def _in_lanes(
             accesses += unit.access / lanes if moves or not loop.simd else 0.0
         elif id(each.access.node) in loop.packed:
             accesses += unit.access / lanes + unit.access / _reuse(each, body, loop, trips)
+        elif id(each.access.node) in loop.windowed:
+            accesses += _transposed(lanes, counts.width, machine)
         else:
             accesses += _strided(each, loop, lanes, machine)
     return time, accesses
+
+
+def _transposed(lanes: int, width: int, machine: Machine) -> float:
+    """To access an element of a row that is moved between memory and a buffer in squares of vectors."""
+    moved, unit = 3, machine.arithmetic  # by rows, by columns, and where it is computed with
+    rounds = (machine.vector.bytes // max(1, width)).bit_length() - 1
+    return (moved * unit.access + rounds * unit.operation) / lanes
 
 
 def _reuse(reference: Reference, body: Body, loop: NestLoop, trips: Sequence[float]) -> float:

@@ -47,9 +47,10 @@ class NestLoop:
 
     Threads share it, or it is ``unrolled``. It runs in so many ``lanes`` that the code has written out, or
     in those that a compiler finds if it is ``simd``, and ``checked`` if that depends on whether one iteration
-    is among those that run. For the former the nodes ``packed`` (by identity) are in buffers, statements that
-    are ``singles`` run for one lane after the other, and in ``registers`` tiles everything is. Each iteration
-    waits for the one before for ``chain`` nanoseconds.
+    is among those that run. For the former the nodes ``packed`` (by identity) are in buffers, ``windowed``
+    ones in those for stretches of rows, statements that are ``singles`` run for one lane after the other, and
+    in ``registers`` tiles everything is in buffers. Each iteration waits for the one before for ``chain``
+    nanoseconds.
     """
 
     dim: int
@@ -61,6 +62,7 @@ class NestLoop:
     lanes: int = 0
     registers: bool = False
     packed: frozenset[int] = frozenset()
+    windowed: frozenset[int] = frozenset()
     singles: frozenset[str] = frozenset()
     chain: float = 0.0
 
@@ -181,6 +183,7 @@ class NestBuilder:
                 lanes=lanes if head else 0,
                 registers=registers,
                 packed=_packed(directive) if head else frozenset(),
+                windowed=_windowed(directive) if head else frozenset(),
                 singles=directive.lanes.singles if directive and directive.lanes and head else frozenset(),
                 chain=chain if last else 0.0,
             )
@@ -275,6 +278,12 @@ def _packed(directive: LoopDirective | None) -> frozenset[int]:
     """The nodes of elements that are read from rows in buffers."""
     lanes = None if directive is None else directive.lanes
     return frozenset().union(*(each.nodes for each in lanes.packed)) if lanes is not None else frozenset()
+
+
+def _windowed(directive: LoopDirective | None) -> frozenset[int]:
+    """The nodes of elements that are in stretches of rows in buffers."""
+    windows = () if directive is None or directive.lanes is None else directive.lanes.windows
+    return frozenset(node for loop in windows for each in loop for node in each.places)
 
 
 def _is_unrolled(node: isl.ScheduleNode, member: int) -> bool:
