@@ -31,7 +31,7 @@ from polybuild.codegen.file.interleaved_loads import InterleavedLoad
 from polybuild.codegen.file.lane_functions import LaneFunction, LaneFunctionKind
 from polybuild.codegen.file.vector_types import VectorType
 from polybuild.targets.cpu.lane_bodies import counts_before, parts_of, step_in
-from polybuild.targets.model import Interleaved, LaneKind, LaneOperand
+from polybuild.targets.model import Interleaved, LaneBodies, LaneKind, LaneOperand
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance
@@ -54,7 +54,6 @@ class LaneBodyPrinter:
     def __init__(self, scope: LaneScope, buffers: RowBufferPrinter, windows: RowWindowPrinter) -> None:
         self._scope = scope
         self._lanes = scope.lanes
-        self._bodies = scope.lanes.bodies
         self._names = scope.names
         self._real = VectorType(scope.lanes.type.name, scope.lanes.lanes)
         self._integer = self._real.mask
@@ -67,6 +66,10 @@ class LaneBodyPrinter:
         self._states = [LaneState() for _ in range(scope.lanes.copies)]
         self._printed: Instance | None = None
         self._copy = 0
+
+    @property
+    def _bodies(self) -> LaneBodies:
+        return self._lanes.bodies
 
     @property
     def state(self) -> LaneState:

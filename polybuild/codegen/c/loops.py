@@ -24,7 +24,6 @@ from polybuild.codegen.c.expressions import ExpressionPrinter, is_atom
 from polybuild.codegen.c.histograms import accumulating, histograms_of
 from polybuild.codegen.c.instances import COUNTER_TYPE, InstancePrinter, counter_type
 from polybuild.codegen.c.invariant_elements import invariant_elements
-from polybuild.codegen.c.lane_exits import LaneExitPrinter
 from polybuild.codegen.c.lane_loops import LaneLoopBounds, LaneLoopPrinter, runs_in_lanes
 from polybuild.codegen.c.lane_scope import LaneScope
 from polybuild.codegen.c.layout import (
@@ -48,7 +47,6 @@ from polybuild.codegen.c.nodes import FOR, IF, flat, identifier_of, kind_of, sta
 from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.parts import PartsPrinter, counts_up
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter, block_below
-from polybuild.codegen.c.row_windows import RowWindowPrinter
 from polybuild.codegen.c.vector_blocks import Packing, VectorBlock
 from polybuild.codegen.c.vectors import VectorPrinter
 from polybuild.codegen.file.parts import PARTS
@@ -103,8 +101,7 @@ class LoopPrinter:
         self._tiles = RegisterTilePrinter(ast, vectors, names)
         self._outline = Outline()
         self._locals = LocalVariables(ast)
-        self._lanes: LaneExitPrinter | None = None
-        self._windows: RowWindowPrinter | None = None
+        self._lanes: LaneLoopPrinter | None = None
 
     @property
     def declared_inside(self) -> frozenset[str]:
@@ -250,9 +247,10 @@ class LoopPrinter:
                 return pair
             directive = replace(directive, shared=1)
         own = self._own_type(node)
-        if own is None and self._windows is not None and self._windows.windows_of(node):
+        windows = None if self._lanes is None or own is not None else self._lanes.windows
+        if windows is not None and windows.windows_of(node):
             inside = partial(self._body, node, counter, None, None)
-            return [*belonging(self._windows.lines(node, counter, indent, inside), origin.line)]
+            return [*belonging(windows.lines(node, counter, indent, inside), origin.line)]
         with self._in_use.mentioned() as mentioned:
             constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
             with self._chosen_before(node, indent) as chosen:
@@ -306,7 +304,7 @@ class LoopPrinter:
         They are there afterwards, when it is known what is used.
         """
         declared: list[str] = []
-        lanes = None if self._lanes is None else self._lanes.identifier
+        lanes = None if self._lanes is None else self._lanes.statements.identifier
         found = chosen_subscripts(node, self._ast, lanes)
         chosen = [(each, self._names.declare("chosen")) for each in found]
         values = [self._expression().text(each) for each, _ in chosen]
@@ -507,9 +505,9 @@ class LoopPrinter:
         loop = LaneLoopPrinter(scope, node, self._ast.instances)
         head = belonging([loop.head(bounds, indent)], origin.line)
         inner = indent + _INDENT
-        self._lanes, self._windows = loop.statements, loop.windows
+        self._lanes = loop
         lines = [*head, *loop.declarations(inner), *self._block(node.for_get_body(), inner), closing(indent)]
-        self._lanes = self._windows = None
+        self._lanes = None
         self._names.leave(declared)
         return lines
 
@@ -630,7 +628,7 @@ class LoopPrinter:
             return []
         self._outline.statement(instance.statement.name)
         if self._lanes is not None:
-            return [f"{indent}{line}" for line in self._lanes.statement(instance)]
+            return [f"{indent}{line}" for line in self._lanes.statements.statement(instance)]
         return [*self._instances.lines(instance, indent)]
 
     @property

@@ -37,7 +37,7 @@ _INDENT = "  "
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _WindowNames:
     """What is called how: the ``buffer`` of a window, its ``rows``, and the ends of its stretch."""
 
     buffer: str
@@ -87,7 +87,7 @@ class RowWindowPrinter:
         loads, stores = [], []
         for each in windows:
             buffer, rows = (names.declare(f"{each.array.name}_{part}") for part in ("window", "rows"))
-            called = _Names(buffer, rows, first, last)
+            called = _WindowNames(buffer, rows, first, last)
             loads += self._declarations(node, each, called, inner)
             if each.loaded:
                 loads.append(f"{inner}{self._loading(each, called)}")
@@ -120,7 +120,9 @@ class RowWindowPrinter:
         known = all(name in self._instances for name in names)
         return [self._instances[name] for name in names] if known else []
 
-    def _declarations(self, node: isl.AstNode, window: RowWindow, called: _Names, indent: str) -> list[str]:
+    def _declarations(
+        self, node: isl.AstNode, window: RowWindow, called: _WindowNames, indent: str
+    ) -> list[str]:
         """The buffer of ``window``, and where the stretches of rows begin that are in it."""
         scope, vector, names = self._scope, self._vector, self._scope.names
         lowest = next(
@@ -147,16 +149,16 @@ class RowWindowPrinter:
             closing(indent),
         ]
 
-    def _loading(self, window: RowWindow, called: _Names) -> str:
+    def _loading(self, window: RowWindow, called: _WindowNames) -> str:
         """What fills the buffer of ``window``."""
         constant = "" if window.written is None else f"(const {self._vector.element} *const *)"
         return self._transfer(f"{constant}{called.rows}", called, (0, window.span - 1), stores=False)
 
-    def _storing(self, place: int, called: _Names) -> str:
+    def _storing(self, place: int, called: _WindowNames) -> str:
         """What stores the elements at ``place`` of each iteration."""
         return self._transfer(called.rows, called, (place, place), stores=True)
 
-    def _transfer(self, rows: str, called: _Names, places: tuple[int, int], *, stores: bool) -> str:
+    def _transfer(self, rows: str, called: _WindowNames, places: tuple[int, int], *, stores: bool) -> str:
         """What moves the elements at ``places``, from one to the other, between ``rows`` and a buffer."""
         function, (low, high) = RowTransfer(self._vector, stores), places
         self._scope.in_use.helpers.update({function, self._vector.mask})

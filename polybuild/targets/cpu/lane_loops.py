@@ -112,7 +112,7 @@ class _Vectors:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _RowAccess:
     """How lanes of so many ``copies`` of vectors come to the rows that they access, each its own.
 
     Rows are ``packed``, or loops inside have ``windows`` that are filled for a ``stretch`` of iterations.
@@ -132,7 +132,7 @@ def _rows(
     machine: Machine,
     *,
     repeats: bool,
-) -> _Rows | None:
+) -> _RowAccess | None:
     """How the loop of the band ``node`` comes to its rows in lanes of vectors, or fewer of these.
 
     None if they would gather distant elements again and again. What ``repeats`` parts of statements may
@@ -155,7 +155,7 @@ def _rows(
         return None
     windows = _besides(windows, packed)
     stretch = stretch_of(windows, vector.lanes, vector.bytes, machine)
-    return _Rows(vector.copies, packed, windows, stretch) if stretch or not windows else None
+    return _RowAccess(vector.copies, packed, windows, stretch) if stretch or not windows else None
 
 
 @dataclass(frozen=True, slots=True)

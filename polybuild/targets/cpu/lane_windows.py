@@ -52,8 +52,8 @@ def stretch_of(windows: Sequence[Sequence[RowWindow]], lanes: int, column: int, 
 
     Whole squares of ``lanes``; 0 if the first cache does not keep one for each of the windows of a loop.
     """
-    most = max(map(len, windows), default=1)
-    return machine.l1.bytes // (most * column) // lanes * lanes
+    buffers = max(map(len, windows), default=1)
+    return machine.l1.bytes // (buffers * column) // lanes * lanes
 
 
 def _windows_of(
