@@ -6,10 +6,14 @@ a square of 2^n vectors is transposed by n rounds that interleave the vectors of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from polybuild.codegen.file.lane_functions import HELPER
 from polybuild.codegen.file.team import NOINLINE
 from polybuild.codegen.file.vector_types import VectorType
 from polybuild.values import dataclass
+
+_IN_A_LINE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,31 +38,30 @@ class RowTransfer:
 
     def _transfer(self) -> str:
         lanes, vector, element = self.type.lanes, self.type.name, self.type.element
-        rows = [
-            (f"v[{lane}]", f"*({'' if self.stores else 'const '}{vector} *)&row[{lane}][k]")
-            for lane in range(lanes)
-        ]
-        columns = [(f"v[{lane}]", f"buffer[(k + {lane}) * vectors]") for lane in range(lanes)]
+        constant = "" if self.stores else "const "
+        square = _lanes("v", lanes)
+        rows = [f"*({constant}{vector} *)&row[{lane}][k]" for lane in range(lanes)]
+        columns = [f"buffer[(k + {lane}) * vectors]" for lane in range(lanes)]
         loaded, stored = (columns, rows) if self.stores else (rows, columns)
         if self.stores:
-            single = "".join(
-                f"      row[{lane}][k] = buffer[k * vectors][{lane}];\n" for lane in range(lanes)
+            assigned = _assigned(
+                [f"row[{lane}][k]" for lane in range(lanes)], _lanes("buffer[k * vectors]", lanes)
             )
-            single = f"    for (; k < end; k++) {{\n{single}    }}\n"
+            single = f"    for (; k < end; k++) {{\n{_indented(assigned, 6)}    }}\n"
         else:
             elements = ", ".join(f"row[{lane}][k]" for lane in range(lanes))
             single = f"    for (; k < end; k++)\n      buffer[k * vectors] = ({vector}){{{elements}}};\n"
-        kinds = ("const ", "") if self.stores else ("", "const ")
+        buffer = f"{'const ' if self.stores else ''}{vector} *buffer"
         return (
             f"#ifndef {self.name.upper()}\n#define {self.name.upper()}\n"
-            f"{NOINLINE} void {self.name}({kinds[0]}{vector} *buffer, int vectors,"
-            f" {kinds[1]}{element} *const *row, long long first, long long end)\n{{\n"
+            f"{NOINLINE} void {self.name}({buffer}, int vectors,"
+            f" {constant}{element} *const *row, long long first, long long end)\n{{\n"
             f"  for (int vector = 0; vector < vectors; vector++, row += {lanes}, buffer++) {{\n"
             "    long long k = first;\n"
             f"    for (; k + {lanes} <= end; k += {lanes}) {{\n      {vector} v[{lanes}];\n"
-            f"{''.join(f'      {to} = {value};{chr(10)}' for to, value in loaded)}"
+            f"{_indented(_assigned(square, loaded), 6)}"
             f"      polybuild_transpose_{self.type.suffix}(v);\n"
-            f"{''.join(f'      {place} = {value};{chr(10)}' for value, place in stored)}"
+            f"{_indented(_assigned(stored, square), 6)}"
             f"    }}\n{single}  }}\n}}\n#endif\n"
         )
 
@@ -67,27 +70,44 @@ class RowTransfer:
         lanes, name, suffix = self.type.lanes, self.type.name, self.type.suffix
         macro = f"POLYBUILD_TRANSPOSE_{suffix.upper()}"
         order = [number for lane in range(lanes) for number in (lane, lanes + lane)]
-        halves = ", ".join(map(str, order[:lanes])), ", ".join(map(str, order[lanes:]))
+        halves = {"LOW": order[:lanes], "HIGH": order[lanes:]}
+        numbers = {half: ", ".join(map(str, each)) for half, each in halves.items()}
         shuffles = "".join(
-            f"#ifdef __clang__\n#define {macro}_{half}(a, b) __builtin_shufflevector(a, b, {numbers})\n"
-            f"#else\n#define {macro}_{half}(a, b)"
-            f" __builtin_shuffle(a, b, ({self.type.mask.name}){{{numbers}}})\n#endif\n"
-            for half, numbers in zip(("LOW", "HIGH"), halves, strict=True)
+            f"#define {macro}_{half}(a, b) __builtin_shufflevector(a, b, {each})\n"
+            for half, each in numbers.items()
         )
-        rounds, places = [], ("v", "t")
-        for _ in range(lanes.bit_length() - 1):
-            source, target = places
-            for lane in range(lanes // 2):
-                pair = f"{source}[{lane}], {source}[{lane + lanes // 2}]"
-                rounds.append(
-                    f"  {target}[{2 * lane}] = {macro}_LOW({pair});"
-                    f" {target}[{2 * lane + 1}] = {macro}_HIGH({pair});\n"
-                )
-            places = target, source
-        if places[0] == "t":
-            rounds += [f"  v[{lane}] = t[{lane}];\n" for lane in range(lanes)]
+        masks = "".join(
+            f"#define {macro}_{half}(a, b) __builtin_shuffle(a, b, ({self.type.mask.name}){{{each}}})\n"
+            for half, each in numbers.items()
+        )
+        half = lanes // 2
+        pairs = [(f"from[{lane}], from[{lane + half}]", 2 * lane) for lane in range(half)]
+        round_ = "; \\\n".join(
+            f"  to[{place}] = {macro}_LOW({pair}); to[{place + 1}] = {macro}_HIGH({pair})"
+            for pair, place in pairs
+        )
+        rounds = [("v", "t"), ("t", "v")] * (lanes.bit_length() // 2)
+        calls = [f"{macro}_ROUND({source}, {target});" for source, target in rounds[: lanes.bit_length() - 1]]
+        if len(calls) % 2:
+            calls += _assigned(_lanes("v", lanes), _lanes("t", lanes))
         return (
-            f"#ifndef {macro}\n#define {macro}\n{shuffles}"
+            f"#ifndef {macro}\n#define {macro}\n#ifdef __clang__\n{shuffles}#else\n{masks}#endif\n"
+            f"#define {macro}_ROUND(from, to) \\\n{round_}\n"
             f"{HELPER} __attribute__((always_inline)) void polybuild_transpose_{suffix}({name} *v)\n"
-            f"{{\n  {name} t[{lanes}];\n{''.join(rounds)}}}\n#endif\n"
+            f"{{\n  {name} t[{lanes}];\n{_indented(calls, 2)}}}\n#endif\n"
         )
+
+
+def _lanes(stem: str, lanes: int) -> list[str]:
+    """The elements of what is called ``stem``."""
+    return [f"{stem}[{lane}]" for lane in range(lanes)]
+
+
+def _assigned(to: Sequence[str], values: Sequence[str]) -> list[str]:
+    return [f"{place} = {value};" for place, value in zip(to, values, strict=True)]
+
+
+def _indented(statements: Sequence[str], indent: int) -> str:
+    """Lines with a few ``statements`` each."""
+    groups = (statements[at : at + _IN_A_LINE] for at in range(0, len(statements), _IN_A_LINE))
+    return "".join(f"{' ' * indent}{' '.join(group)}\n" for group in groups)
