@@ -139,6 +139,11 @@ class LaneLoop:
     windows: tuple[tuple[RowWindow, ...], ...] = ()
     stretch: int = 0
 
+    @property
+    def stores_rows(self) -> bool:
+        """Whether loops inside write to windows."""
+        return any(each.written is not None for loop in self.windows for each in loop)
+
 
 @dataclass(frozen=True, slots=True)
 class Enough:

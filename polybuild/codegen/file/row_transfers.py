@@ -14,6 +14,7 @@ from polybuild.codegen.file.vector_types import VectorType
 from polybuild.values import dataclass
 
 _IN_A_LINE = 2
+_AHEAD = 256  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,10 @@ class RowTransfer:
         else:
             elements = ", ".join(f"row[{lane}][k]" for lane in range(lanes))
             single = f"    for (; k < end; k++)\n      buffer[k * vectors] = ({vector}){{{elements}}};\n"
+        prefetch = f"__builtin_prefetch((const char *)&row[lane][k] + {_AHEAD});"
+        ahead = (
+            "" if self.stores else f"      for (int lane = 0; lane < {lanes}; lane++)\n        {prefetch}\n"
+        )
         buffer = f"{'const ' if self.stores else ''}{vector} *buffer"
         return (
             f"#ifndef {self.name.upper()}\n#define {self.name.upper()}\n"
@@ -58,7 +63,7 @@ class RowTransfer:
             f" {constant}{element} *const *row, long long first, long long end)\n{{\n"
             f"  for (int vector = 0; vector < vectors; vector++, row += {lanes}, buffer++) {{\n"
             "    long long k = first;\n"
-            f"    for (; k + {lanes} <= end; k += {lanes}) {{\n      {vector} v[{lanes}];\n"
+            f"    for (; k + {lanes} <= end; k += {lanes}) {{\n      {vector} v[{lanes}];\n{ahead}"
             f"{_indented(_assigned(square, loaded), 6)}"
             f"      polybuild_transpose_{self.type.suffix}(v);\n"
             f"{_indented(_assigned(stored, square), 6)}"

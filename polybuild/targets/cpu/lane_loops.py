@@ -33,7 +33,7 @@ from polybuild.targets.cpu.cost.core import farthest_read
 from polybuild.targets.cpu.lane_bodies import LOOPS, LaneTyping, declared_type
 from polybuild.targets.cpu.lane_loads import LaneLoads
 from polybuild.targets.cpu.lane_packing import find_packed_rows
-from polybuild.targets.cpu.lane_windows import find_row_windows, stretch_of
+from polybuild.targets.cpu.lane_windows import copies_with, find_row_windows, stretch_of
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
 from polybuild.targets.cpu.vectorise import has_loops
 from polybuild.targets.model import Interleaved, LaneLoop, LaneOperand, PackedRows, RowWindow
@@ -139,8 +139,8 @@ def _rows(
     access an element where it is in no window.
     """
     windows = () if repeats else find_row_windows(node, scop, operands, vector.lanes, machine)
-    if windows:  # loading and storing rows leaves less to wait for
-        vector = replace(vector, copies=(vector.copies + 1) // 2)
+    if windows:
+        vector = replace(vector, copies=copies_with(windows, vector.copies))
     inside = {part for loop in windows for each in loop for part in each.places}
     others = {part: each for part, each in operands.items() if part not in inside}
     pack = partial(find_packed_rows, node, scop, machine=machine)
@@ -154,7 +154,7 @@ def _rows(
     if packed is None:
         return None
     windows = _besides(windows, packed)
-    stretch = stretch_of(windows, vector.lanes, vector.bytes, machine)
+    stretch = stretch_of(windows, vector.lanes, vector.bytes, machine.l1)
     return _RowAccess(vector.copies, packed, windows, stretch) if stretch or not windows else None
 
 

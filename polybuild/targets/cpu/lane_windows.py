@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from polybuild.c.types import FloatingType
-from polybuild.machine.model import Machine
+from polybuild.machine.model import CacheLevel, Machine
 from polybuild.poly.relations import largest, maps_of
 from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import descendants, is_band
@@ -47,13 +47,29 @@ def find_row_windows(
     )
 
 
-def stretch_of(windows: Sequence[Sequence[RowWindow]], lanes: int, column: int, machine: Machine) -> int:
+def copies_with(windows: Sequence[Sequence[RowWindow]], copies: int) -> int:
+    """How many vectors run together, of as many as ``copies``, where loops have ``windows``.
+
+    Moving rows leaves less to wait for. Where one array is read, and none is written, what counts is how many
+    rows prefetchers follow: those of one vector.
+    """
+    return 1 if _is_one_read(windows) else (copies + 1) // 2
+
+
+def stretch_of(windows: Sequence[Sequence[RowWindow]], lanes: int, column: int, cache: CacheLevel) -> int:
     """How many iterations of a loop ``windows`` are filled for, a ``column`` of each taking so many bytes.
 
-    Whole squares of ``lanes``; 0 if the first cache does not keep one for each of the windows of a loop.
+    Whole squares of ``lanes``; 0 if the first ``cache`` has no room for one for each window of a loop.
+    Where a row is only read, short stretches let the next one be loaded while this is computed on.
     """
     buffers = max(map(len, windows), default=1)
-    return machine.l1.bytes // (buffers * column) // lanes * lanes
+    room = cache.bytes // cache.ways if _is_one_read(windows) else cache.bytes
+    return room // (buffers * column) // lanes * lanes
+
+
+def _is_one_read(windows: Sequence[Sequence[RowWindow]]) -> bool:
+    """Whether each loop reads one row, and writes none."""
+    return all(len(each) == 1 and each[0].written is None for each in windows)
 
 
 def _windows_of(

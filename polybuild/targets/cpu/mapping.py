@@ -345,8 +345,8 @@ class _CpuMapper:
             return None
         far = any(each.stride(vector.member) is Stride.FAR for each in band.accesses)
         several = band.node.band_n_member() > 1
-        rows = far and several and self._lanes_along_rows(band.node.band_split(1)) is not None
-        return None if rows else vector
+        lanes = self._lanes_along_rows(band.node.band_split(1)) if far and several else None
+        return vector if lanes is None or not lanes.stores_rows else None
 
     def _shared_and_tiled(
         self, band: _BandFacts, vector: VectorLoop | None, around: _Around, *, threads: bool
