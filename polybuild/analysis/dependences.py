@@ -179,12 +179,12 @@ def by_memory(scop: Scop, dependences: Dependences) -> Dependences:
 
 
 def certain_writers(scop: Scop, array: Array) -> isl.UnionMap:
-    """``{ W[i] -> [R[j] -> a[x]] }``: what ``R`` reads of ``array`` there is certainly what ``W`` wrote.
+    """``{ W[i] -> [U[j] -> a[x]] }``: ``W`` is the last to write that certainly, before ``U`` uses it.
 
-    For regions without dynamic loops.
+    Uses are reads, and writes that may leave the old value. For regions without dynamic loops.
     """
     reads, must, may = accesses_of(scop, array)
-    return flow_between(scop, reads, must=must, may=may).certain
+    return flow_between(scop, reads.union(may), must=must).certain
 
 
 def false_dependences(

@@ -14,7 +14,9 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.privatisable_definitions import DefinedValue, PrivatisableDefinitions
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.syntax_tree import always_evaluates, key, walk
+from polybuild.c.synthetic import number, type_name
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 from polybuild.values import dataclass
 
@@ -46,20 +48,18 @@ class Inspectors:
             if access.kind is not AccessKind.READ
         }
         self._definitions = PrivatisableDefinitions(scop)
+        self._parameters = scop.parameters
         self._found: dict[tuple[object, ...], Inspector] = {}
 
     def of(self, statement: Statement, access: Access) -> Inspector | None:
         """The inspector of the outermost subscript of ``access``, None if it cannot be evaluated before."""
-        subscripts = list(_subscripts(access.node))
-        if len(subscripts) != len(access.array.extents) or access.array.flat > 1:
-            return None
         body = statement.body
         for _ in statement.dynamic:
             body = body.iftrue
         certain = (each for each in statement.accesses_to(access.array) if always_evaluates(body, each.node))
         access = next((each for each in certain if key(each.node) == key(access.node)), access)
-        subscripts = list(_subscripts(access.node))
-        value = self._definitions.value(subscripts[-1], statement)
+        outermost = self._outermost(access, statement)
+        value = None if outermost is None else self._definitions.value(outermost, statement)
         guards = self._guards(body, access.node, statement)
         if value is None or guards is None:
             return None
@@ -81,6 +81,41 @@ class Inspectors:
         conditions = tuple(each.expression for each in guards)
         found = Inspector(statement, value.expression, (*value.reads, *asked), needs, conditions)
         return self._found.setdefault((statement.name, *map(key, (value.expression, *conditions))), found)
+
+    def _outermost(self, access: Access, statement: Statement) -> c_ast.Node | None:
+        """The outermost subscript of ``access``, None if it is not told.
+
+        Of an array that is a view, which C reaches by one subscript, it is what the relation says it is.
+        """
+        if access.array.flat > 1:
+            return None if access.array.row_subscripts else self._row(access, statement)
+        subscripts = list(_subscripts(access.node))
+        return subscripts[-1] if len(subscripts) == len(access.array.extents) else None
+
+    def _row(self, access: Access, statement: Statement) -> c_ast.Node | None:
+        """The first subscript of a view as a sum of counters and parameters; None if it is none."""
+        if not access.exact:
+            return None
+        pieces = access.relation.as_pw_multi_aff().get_pw_aff(0).get_pieces()
+        if len(pieces) != 1 or pieces[0][1].dim(isl.dim_type.div):
+            return None
+        row = pieces[0][1]
+        known = {each.name: each for each in self._parameters}
+        value = number(row.get_constant_val().to_python())
+        for kind in (isl.dim_type.in_, isl.dim_type.param):
+            for position in range(row.dim(kind)):
+                factor = row.get_coefficient_val(kind, position).to_python()
+                if not factor:
+                    continue
+                term: c_ast.Node = c_ast.ID(statement.iterators[position].name)
+                if kind is isl.dim_type.param:
+                    parameter = known[str(row.get_dim_name(kind, position))]
+                    if parameter.is_limit or parameter.reached is not None:
+                        return None
+                    term = parameter.expression
+                wide = c_ast.Cast(type_name(LONG_LONG), term)
+                value = c_ast.BinaryOp("+", value, c_ast.BinaryOp("*", number(factor), wide))
+        return value
 
     def _guards(
         self, body: c_ast.Node, wanted: c_ast.Node, statement: Statement

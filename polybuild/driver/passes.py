@@ -49,7 +49,13 @@ from polybuild.poly.trees import descendants, is_band
 from polybuild.rerolling.reroll import reroll
 from polybuild.schedule.legality import IllegalSchedule, check_schedule, prove
 from polybuild.scop.determined_counters import project_determined_counters
-from polybuild.scop.extract import NormalForm, extract_scop, extract_with_exits, normal_form
+from polybuild.scop.extract import (
+    NormalForm,
+    extract_scop,
+    extract_with_exits,
+    extract_with_row_starts,
+    normal_form,
+)
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.scop.narrow_variables import narrow_variables, with_types_as_written
 from polybuild.source.model import Region
@@ -238,6 +244,11 @@ def model_scop(model: RegionModel) -> None:
     In blocks, statements that follow each other being one, where there are very many.
     """
     with operation_budget(model.operations):
+        started = extract_with_row_starts(model.form, bounds=model.for_device)
+        resolved = None if started is None else _resolved(started[1])
+        if started is not None and resolved is not None:
+            model.form, model.scop, model.in_blocks = started[0], resolved, False
+            return
         try:
             model.scop, model.in_blocks = extract_scop(model.region, form=model.form), False
         except Unsupported:
@@ -251,6 +262,13 @@ def model_scop(model: RegionModel) -> None:
                 blocks = with_resolved_exits(extract_scop(model.region, form=model.form, in_blocks=True))
                 if len(blocks.statements) < len(model.scop.statements):
                     model.scop, model.in_blocks = blocks, True
+
+
+def _resolved(scop: Scop) -> Scop | None:
+    """``scop`` with tests of exits that read what it does not write; None if some do."""
+    with contextlib.suppress(Unsupported):
+        return with_resolved_exits(scop)
+    return None
 
 
 def _share_loops(scop: Scop) -> bool:

@@ -21,6 +21,7 @@ from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.effort import FOLLOWED_STATEMENTS
 from polybuild.normalise.data_choices import only_in_subscripts
+from polybuild.normalise.data_starts import walking_variables
 from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.state import NormalisationContext, NotFollowable, WalkedTooLong
 from polybuild.normalise.statements import StatementNormaliser
@@ -55,10 +56,11 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
     live |= region.visible.lvalues.keys()
     stores = _stores_pointers(names, nodes, region)
     in_subscripts = only_in_subscripts(names, region.statements)
+    walking = walking_variables(names, nodes)
     left = FOLLOWED_STATEMENTS + len(nodes)
     while followed or points or chooses or labelled:
         context = NormalisationContext(
-            region, names, frozenset(followed), live, wrapping, stores, in_subscripts
+            region, names, frozenset(followed), live, wrapping, stores, in_subscripts, walking
         )
         normaliser = StatementNormaliser(context, left if followed else None)
         try:

@@ -14,7 +14,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import promoted_integer
-from polybuild.c.syntax_tree import key, names_in
+from polybuild.c.syntax_tree import has_side_effect, key, names_in
 from polybuild.c.synthetic import number
 from polybuild.normalise.state import PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import Sum, sum_of, tree_of, wide_tree
@@ -121,9 +121,9 @@ def trip_count(
 
 
 def end_of(
-    cond: c_ast.Node | None, induction: BasicInductionVariable, state: SymbolicState
+    cond: c_ast.Node | None, induction: BasicInductionVariable, state: SymbolicState, *, fixed: bool = True
 ) -> tuple[str, Sum] | None:
-    """``cond`` as ``counter op end``."""
+    """``cond`` as ``counter op end``, with an end that is ``fixed`` if that is wanted."""
     if isinstance(cond, c_ast.ID) and cond.name == induction.counter.name:
         cond = c_ast.BinaryOp("!=", cond, number(0))
     if not isinstance(cond, c_ast.BinaryOp) or cond.op not in _FLIPPED:
@@ -139,7 +139,9 @@ def end_of(
     own = sum_of(induction.counter, LONG_LONG, state.typing)
     end = own.plus(difference, -1)
     for term in end.terms.values():
-        if induction.counter.name in names_in(term.node) or not state.is_fixed(term.node):
+        if induction.counter.name in names_in(term.node) or has_side_effect(term.node):
+            return None
+        if fixed and not state.is_fixed(term.node):
             return None
     return op, end
 

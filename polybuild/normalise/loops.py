@@ -20,7 +20,7 @@ from typing import TypeAlias
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.basic_types import LONG_LONG
+from polybuild.c.basic_types import INT, LONG_LONG
 from polybuild.c.syntax_tree import contains, duplicate, key, names_in, replaced
 from polybuild.c.synthetic import CountedLoop, EntryValue, declarator, number
 from polybuild.normalise.expressions import Evaluator
@@ -258,6 +258,8 @@ class LoopNormaliser:
         else:
             if isinstance(variable.type, types.IntegerType) and induction.counter.name != variable.name:
                 cond = self._from_zero(cond, induction)
+            elif {*names_in(induction.start), *names_in(cond)}.intersection(state.starts.values()):
+                cond = self._from_data(cond, induction)
             trips = trip_count(cond, induction, state)
             body += self._tested(node)
         state.counters.pop()
@@ -328,6 +330,26 @@ class LoopNormaliser:
         op, end = read
         limit = wide_tree(without_equal_factors(end, self._state.typing), LONG_LONG, self._state.typing)
         return c_ast.BinaryOp(op, duplicate(induction.counter), limit, induction.counter.coord)
+
+    def _from_data(self, cond: c_ast.Node, induction: BasicInductionVariable) -> c_ast.Node:
+        """``cond`` as a comparison of the counter alone, of a loop that starts where data say.
+
+        One that walks past its end (``!=``) leaves its array, or its type, which no program does.
+        """
+        read = end_of(cond, induction, self._state, fixed=False)
+        if read is None:
+            return cond
+        op, end = read
+        if op == "!=" and abs(induction.step) == 1 and self._is_wide(induction.counter):
+            op = "<" if induction.step > 0 else ">"
+        elif key(induction.counter) in {key(each) for each in cond}:
+            return cond
+        limit = wide_tree(end, LONG_LONG, self._state.typing)
+        return c_ast.BinaryOp(op, duplicate(induction.counter), limit, induction.counter.coord)
+
+    def _is_wide(self, counter: c_ast.ID) -> bool:
+        kind = self._state.typing(counter)
+        return isinstance(kind, types.IntegerType) and kind.signed and kind.width >= INT.width
 
     def _is_stepped_in_test(self, variable: Variable, node: Loop) -> bool:
         """Whether the condition alone changes ``variable``, and compares it: ``i-- > 0``."""

@@ -20,14 +20,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import duplicate, exposed_operand, mapped, walk
-from polybuild.c.synthetic import type_name
+from polybuild.c.synthetic import NEVER, type_name
 from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, member_path, resolve
 from polybuild.source.model import Region
 
-_PARTS = (c_ast.ID, c_ast.Constant, c_ast.ArrayRef, c_ast.StructRef, c_ast.BinaryOp, c_ast.Cast)
+_PARTS = (
+    c_ast.ID,
+    c_ast.Constant,
+    c_ast.ArrayRef,
+    c_ast.StructRef,
+    c_ast.BinaryOp,
+    c_ast.TernaryOp,
+    c_ast.Cast,
+)
 _PLACE = tuple[Variable | None, tuple[str, ...]]
 _Values = Mapping[Variable, c_ast.Node]
 
@@ -180,8 +188,13 @@ def _changed(block: Iterable[c_ast.Node]) -> Iterator[c_ast.Node]:
             place = exposed_operand(each)
             if place is not None:
                 yield place
-            elif isinstance(each, c_ast.FuncCall) and each.args is not None:
+            elif isinstance(each, c_ast.FuncCall) and each.args is not None and not _is_test(each):
                 yield from each.args
+
+
+def _is_test(call: c_ast.FuncCall) -> bool:
+    """Whether ``call`` only looks whether the region is left."""
+    return isinstance(call.name, c_ast.ID) and bool(call.name.name == NEVER)
 
 
 def _meet(one: _PLACE, other: _PLACE) -> bool:

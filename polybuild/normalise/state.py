@@ -51,7 +51,8 @@ class NormalisationContext:
 
     ``live`` are the names read after the region; ``wrapping`` is for regions whose
     unsigned counters step over their limits on purpose. A region that ``stores_pointers`` sets some
-    that are elements or members. The variables ``in_subscripts`` are read nowhere else.
+    that are elements or members. The variables ``in_subscripts`` are read nowhere else; those ``walking`` may
+    start where data say.
     """
 
     region: Region
@@ -61,6 +62,7 @@ class NormalisationContext:
     wrapping: bool = False
     stores_pointers: bool = False
     in_subscripts: frozenset[Variable] = frozenset()
+    walking: frozenset[Variable] = frozenset()
 
     def variable(self, node: c_ast.Node) -> Variable | None:
         """The followed variable that the identifier ``node`` names."""
@@ -106,8 +108,8 @@ class SymbolicState:
 
     ``scopes`` maps the names declared in the region to their types, innermost
     scope last; ``counters`` are the loop counters whose loops are running. ``choices`` has the names
-    that conditions on data get, by the statements with these conditions; ``outer`` are the types of names of
-    before the region, once they were asked for.
+    that conditions on data get, by the statements with these conditions, ``starts`` those of the places where
+    data let variables start; ``outer`` are the types of names of before the region, once they were asked for.
     """
 
     context: NormalisationContext
@@ -115,6 +117,7 @@ class SymbolicState:
     scopes: list[dict[str, Type]] = field(default_factory=lambda: [{}])
     counters: list[str] = field(default_factory=list)
     choices: dict[c_ast.Node, str] = field(default_factory=dict)
+    starts: dict[c_ast.Node, str] = field(default_factory=dict)
     outer: Mapping[str, Type] | None = None
 
     def choice_name(self, node: c_ast.Node) -> str:
@@ -122,6 +125,12 @@ class SymbolicState:
         if node not in self.choices:
             self.choices[node] = self.context.unused("chosen", self.choices.values())
         return self.choices[node]
+
+    def start_name(self, node: c_ast.Node, variable: Variable) -> str:
+        """The name of where ``variable`` starts as the statement ``node`` sets it."""
+        if node not in self.starts:
+            self.starts[node] = self.context.unused(f"{variable.name}_start", self.starts.values())
+        return self.starts[node]
 
     def is_choice(self, name: str) -> bool:
         """Whether ``name`` is what a condition on data was found to be."""
@@ -176,7 +185,7 @@ class SymbolicState:
         if isinstance(node, EntryValue | c_ast.Constant):
             return not isinstance(node, c_ast.Constant) or "int" in node.type or node.type == "char"
         if isinstance(node, c_ast.ID):
-            if node.name in self.counters or self.is_choice(node.name):
+            if node.name in self.counters or self.is_choice(node.name) or node.name in self.starts.values():
                 return True
             variable = self._visible(node.name)
             if variable is None:

@@ -17,6 +17,7 @@ from polybuild.c.syntax_tree import duplicate, node_count
 from polybuild.c.synthetic import EntryValue
 from polybuild.effort import VALUE_NODES
 from polybuild.normalise.data_choices import as_if, chain, chosen_writes, with_named_conditions
+from polybuild.normalise.data_starts import named_start
 from polybuild.normalise.expressions import Evaluator
 from polybuild.normalise.last_values import last_value, with_last_value, without_last_values
 from polybuild.normalise.loops import LoopNormaliser
@@ -129,6 +130,9 @@ class StatementNormaliser:
         choice = self._choice(variable, c_ast.ID(node.name, node.coord), node.init)
         if choice is not None:
             return choice
+        start = named_start(node, variable, node.init, self.state)
+        if start is not None:
+            return [start]
         Evaluator(self.state).assign(variable, "", node.init)
         return []
 
@@ -161,6 +165,9 @@ class StatementNormaliser:
         choice = self._choice(variable, node.lvalue, value) if node.op == "=" else None
         if choice is not None:
             return [*before, *choice]
+        start = named_start(node, variable, value, self.state) if node.op == "=" else None
+        if start is not None:
+            return [*before, start, *last_value(variable, node.coord, self.state)]
         stepped = self.context.stepped_in(value)
         Evaluator(self.state).assign(variable, node.op.removesuffix("="), value)
         changed = [variable, *stepped]

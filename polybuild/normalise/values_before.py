@@ -84,14 +84,19 @@ def with_counters_set(region: Region) -> Region:
 
 def set_right_before(region: Region, name: str) -> c_ast.Node | None:
     """What the variable ``name`` of the function is set to just before ``region`` runs; None if unknown."""
-    placement = place_region(region.function, region.index) if region.index >= 0 else None
-    if placement is None or _jumps(region):
-        return None
-    for each in reversed(list(_before(placement.ancestors[-1:], region))):
+    for each in reversed(statements_before(region)):
         if name in _changed(each):
             target, value = _assigned(each)
             return value if target == name else None
     return None
+
+
+def statements_before(region: Region) -> list[c_ast.Node]:
+    """The statements of the block around ``region`` that have run just before it; none if that is unknown."""
+    placement = place_region(region.function, region.index) if region.index >= 0 else None
+    if placement is None or _jumps(region):
+        return []
+    return list(_before(placement.ancestors[-1:], region))
 
 
 def _counted(loop: c_ast.Node) -> set[str]:

@@ -13,6 +13,7 @@ from polybuild.normalise.buffer_extents import with_maximum_extents
 from polybuild.normalise.chained_assignments import separate_assignments
 from polybuild.normalise.coalesced_loops import split_coalesced_loops
 from polybuild.normalise.conditional_reductions import separate_reductions
+from polybuild.normalise.exclusive_extrema import separate_exclusive_extrema
 from polybuild.normalise.exits import search_alone, with_exit_tests
 from polybuild.normalise.extremum_values import keep_extremum_values
 from polybuild.normalise.initialised_arrays import assign_initial_elements
@@ -25,6 +26,7 @@ from polybuild.normalise.pointer_offsets import with_pointer_offsets
 from polybuild.normalise.pointer_rotation import split_rotations
 from polybuild.normalise.pointer_tests import with_pointer_tests
 from polybuild.normalise.rotating_lvalues import name_moving_pointers
+from polybuild.normalise.running_counters import with_row_starts
 from polybuild.normalise.running_values import keep_running_values
 from polybuild.normalise.split_structures import split_structures
 from polybuild.normalise.structured_loops import with_structured_loops
@@ -60,7 +62,8 @@ def normal_form(region: Region, *, loops: bool = True, bounds: bool = False) -> 
     with _refusals(region):
         inlined = _prepared(region, loops=loops)
         inlined = with_bounds_in_headers(inlined) if bounds else inlined
-        return NormalForm(inlined, normalise(inlined))
+        normal = normalise(inlined)
+        return NormalForm(inlined, with_bounds_in_headers(normal) if bounds else normal)
 
 
 def _prepared(region: Region, *, loops: bool) -> Region:
@@ -71,7 +74,7 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     inlined = split_coalesced_loops(inline_calls(name_moving_pointers(region), loops=loops))
     inlined = split_structures(with_table_elements(inlined))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
-    inlined = separate_assignments(inlined)
+    inlined = separate_exclusive_extrema(separate_assignments(inlined))
     joined = join_conditions(split_rotations(name_moving_pointers(inlined)))
     return separate_reductions(keep_running_values(keep_extremum_values(joined)))
 
@@ -117,6 +120,22 @@ def extract_with_exits(region: Region, *, loops: bool) -> tuple[NormalForm, Scop
     with contextlib.suppress(Unsupported):
         form = normal_form(tested, loops=loops, bounds=not loops)
         return form, extract_scop(tested, form=form)
+    return None
+
+
+def extract_with_row_starts(form: NormalForm, *, bounds: bool) -> tuple[NormalForm, Scop] | None:
+    """``form`` where counters that go on from row to row start in each, and the model of that.
+
+    None if there are no such counters, or the region is outside the model even so. ``bounds`` as of
+    ``normal_form``.
+    """
+    region = with_row_starts(form.inlined)
+    if region is form.inlined:
+        return None
+    with contextlib.suppress(Unsupported):
+        normal = normalise(region)
+        started = NormalForm(region, with_bounds_in_headers(normal) if bounds else normal)
+        return started, extract_scop(region, form=started)
     return None
 
 

@@ -138,7 +138,8 @@ class ModelBuilder:
 
     def with_views(self) -> FlatSubscripts | None:
         """What another walk should know of flat subscripts, None if no other walk is needed."""
-        return self._arrays.flat.for_next_walk(self._assumptions.context)
+        limits = [each.name for each in self._facts.parameters.all() if each.is_limit]
+        return self._arrays.flat.for_next_walk(self._assumptions.context, limits)
 
     def factors_without_view(self, viewed: FlatSubscripts | None) -> tuple[str, ...]:
         """The parameters that may be in the way of a view, or of one more than those of ``viewed``."""

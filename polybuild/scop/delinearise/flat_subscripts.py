@@ -8,7 +8,7 @@ walk reads those subscripts by ``split``.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -72,13 +72,16 @@ class FlatSubscripts:
         if isinstance(subscript, FlatSubscript):
             self._flat.add(key)
 
-    def for_next_walk(self, context: isl.Set) -> FlatSubscripts | None:
+    def for_next_walk(self, context: isl.Set, limits: Collection[str] = ()) -> FlatSubscripts | None:
         """With the views of the arrays that have flat subscripts; None if no array has a view.
 
-        ``context`` holds the parameter values that can occur.
+        ``context`` holds the parameter values that can occur. Counters that the parameters ``limits`` alone
+        bound may have any value: no length is known of rows that they walk along.
         """
         found: dict[Key, View] = {}
-        for key, accesses in self._met.items():
+        context = _without(context, limits)
+        for key, met in self._met.items():
+            accesses = [replace(each, domain=_without(each.domain, limits)) for each in met]
             view = None
             if key in self._flat:
                 movable = key not in self._not_movable
@@ -207,6 +210,15 @@ class FlatSubscripts:
         if isinstance(subscript, FlatSubscript):
             return subscript.polynomial
         return from_affine(subscript, point.depth, self.atoms)
+
+
+def _without(values: isl.Set, parameters: Collection[str]) -> isl.Set:
+    """``values`` for any values of ``parameters``."""
+    for name in parameters:
+        position = values.find_dim_by_name(isl.dim_type.param, name)
+        if position >= 0:
+            values = values.project_out(isl.dim_type.param, position, 1)
+    return values
 
 
 def bounds(subscript: isl.PwAff, extent: isl.PwAff, depth: int) -> Iterator[tuple[isl.Set, str]]:

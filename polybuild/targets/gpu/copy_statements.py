@@ -262,7 +262,7 @@ def owned(
     prefix = prefix.intersect_domain(here.get_domain())
     by_statement = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(prefix)}
     strips = points.get_schedule_depth() - len(kernel.threads)
-    fresh = None if initialised else _fresh_reads(tile, scop)
+    fresh = None if initialised else _fresh_uses(tile, scop)
     loaded: list[isl.Map] = []
     stored: list[isl.Map] = []
     for each in tile.references:
@@ -276,15 +276,15 @@ def owned(
 def _old(reference: KernelAccess, fresh: isl.UnionMap | None, scop: Scop) -> isl.Map:
     """The elements of ``reference`` that it may find as they were before the tile."""
     elements = relation_of(reference, scop)
-    if fresh is None or reference.access.kind is AccessKind.MAY_WRITE:
+    if fresh is None:
         return elements
     if reference.access.kind is AccessKind.WRITE:
         return isl.Map.empty(elements.get_space())
     return elements.subtract(fresh.extract_map(elements.get_space()))
 
 
-def _fresh_reads(tile: ThreadTile, scop: Scop) -> isl.UnionMap:
-    """``{ R[j] -> a[x] }``: the reads of values that were written in the same tile."""
+def _fresh_uses(tile: ThreadTile, scop: Scop) -> isl.UnionMap:
+    """``{ U[j] -> a[x] }``: the uses of elements that were certainly written before in the same tile."""
     loops = isl.UnionMap.empty(scop.context.get_space())
     for each in tile.loops.values():
         loops = loops.union(isl.UnionMap.from_map(isl.Map.from_pw_multi_aff(each)))

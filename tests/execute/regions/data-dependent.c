@@ -711,3 +711,158 @@ for (int t = 0; t < 4; t++) {
     y = s;
   }
 }
+
+//# least_or_greatest: parallel
+double low = x[0], high = x[0];
+for (int i = 1; i < n; i++) if (x[i] < low) low = x[i]; else if (x[i] > high) high = x[i];
+y[0] = low; y[n - 1] += high;
+
+//# least_or_greatest_with_places: parallel
+int at = 0, to = 0;
+double low = x[0], high = low;
+for (int i = 1; i < n; i++) {
+  double v = x[i];
+  if (high < v) { high = v; to = i; } else { if (low >= v) { at = i; low = v; } }
+}
+y[0] = low; y[n - 1] += high; a[0] = at; a[n - 1] += to;
+
+//# least_or_greatest_of_rows: parallel
+for (int i = 0; i < n; i++) {
+  int low, high;
+  low = high = K[i][0];
+  for (int j = 1; j < n; j++) if (K[i][j] <= low) low = K[i][j]; else if (K[i][j] >= high) high = K[i][j];
+  a[i] = high - low;
+}
+
+//# least_or_greatest_of_numbers_that_are_none: serial
+double low = x[0], high;
+x[n / 2] = 0.0 / (n > 2 ? 0 : 1);
+high = low;
+#pragma scop
+for (int i = 1; i < n; i++) if (x[i] < low) low = x[i]; else if (x[i] > high) high = x[i];
+#pragma endscop
+y[0] = low; y[n - 1] += high;
+
+//# least_or_greatest_from_far: serial
+double low = 1e9, high = -1e9;
+for (int i = 0; i < n; i++) if (x[i] < low) low = x[i]; else if (x[i] > high) high = x[i];
+y[0] = low; y[n - 1] += high;
+
+//# least_or_greatest_of_what_changed: serial
+double low = x[0], high;
+x[0] = x[n - 1] - 1;
+high = x[0];
+for (int i = 1; i < n; i++) if (x[i] < low) low = x[i]; else if (x[i] > high) high = x[i];
+y[0] = low; y[n - 1] += high;
+
+//# rows_walked: parallel
+for (int i = 0; i < n; i++) {
+  double s = 0;
+  int k = r[i];
+  const int end = r[i + 1];
+  while (k < end) {
+    s += x[k] * y[a[k]];
+    k++;
+  }
+  z[i] = s;
+}
+
+//# rows_walked_from_outside: parallel
+int k;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  z[i] = 0;
+  k = r[i];
+  while (r[i + 1] > k) { z[i] += x[k]; k += 1; }
+}
+#pragma endscop
+
+//# rows_walked_and_left: serial
+int k = 0;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  k = r[i];
+  while (k < r[i + 1]) { z[i] += x[k]; k++; }
+}
+#pragma endscop
+x[0] += k;
+
+//# rows_walked_by_pointers: parallel
+for (int i = 0; i < n; i++) {
+  const double *p = x + r[i], *end = x + r[i + 1];
+  const int *q = &a[r[i]];
+  double s = 0;
+  while (p < end) s += *p++ * y[*q++];
+  z[i] = s;
+}
+
+//# rows_walked_by_pointers_in_headers: parallel
+for (int i = 0; i < n; i++) {
+  const int *q = a + r[i];
+  for (const double *p = x + r[i]; p != x + r[i + 1]; ++p, ++q) z[i] += *p * y[*q];
+}
+
+//# rows_walked_by_pointers_and_counted: parallel
+for (int i = 0; i < n; i++) {
+  const double *p = x + r[i];
+  int left = r[i + 1] - r[i];
+  double s = 0;
+  while (left-- > 0) s += *p++;
+  z[i] = s;
+}
+
+//# rows_walked_by_steps: parallel
+for (int i = 0; i < n; i++) {
+  int k = r[i];
+  while (k < r[i + 1]) { z[i] += x[k]; k += 2; }
+}
+
+//# rows_walked_after_a_change: parallel
+for (int i = 0; i < n; i++) {
+  int k = a[i];
+  a[i] = i;
+  while (k < n) { z[i] += x[k] + a[i]; k++; }
+}
+
+//# rows_that_go_on: parallel
+int k = 0;
+for (int i = 0; i < n; i++) {
+  double s = 0;
+  for (; k < r[i + 1]; k++) s += x[k] * y[a[k]];
+  z[i] = s;
+}
+
+//# rows_that_go_on_from_outside: parallel
+int i, k = r[0], end;
+#pragma scop
+for (i = 0; i < n; i++) {
+  end = r[i + 1];
+  z[i] = 1;
+  while (k < end) { z[i] += x[k]; k += 1; }
+}
+#pragma endscop
+
+//# rows_that_go_on_out_of_order: parallel
+int i, k;
+for (i = 1, k = -3; i < n; ++i) { while (b[i] > k) { z[i] += x[(k + 3) % n]; k++; } }
+
+//# rows_that_go_on_and_are_read: serial
+int k = 0;
+#pragma scop
+for (int i = 0; i < n; i++) while (k < r[i + 1]) { z[i] += x[k]; k++; }
+#pragma endscop
+x[0] += k;
+
+//# rows_that_go_on_and_skip: serial
+int k = 0;
+for (int i = 0; i < n; i++) {
+  if (a[i] < 2) continue;
+  while (k < r[i + 1]) { z[i] += x[k]; k++; }
+}
+
+//# rows_that_go_on_and_change: serial
+int k = 0;
+for (int i = 0; i < n; i++) {
+  while (k < a[i]) { z[i] += x[k]; k++; }
+  a[i] = k;
+}
