@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pycparser import c_ast
 
 from polybuild.c.dialects import FAILED
-from polybuild.c.syntax_tree import changed_operand, duplicate, walk
+from polybuild.c.syntax_tree import changed_operand, duplicate, names_in, walk
 from polybuild.c.synthetic import NEVER
 from polybuild.source.model import Region
 
@@ -66,6 +66,36 @@ def search_alone(region: Region, tested: Region) -> c_ast.Node | None:
         for each in walk(statement)
     )
     return found[0] if found and jumps and all(_called(each) == NEVER for each in found) else None
+
+
+def search_by_condition(region: Region) -> c_ast.Node | None:
+    """The loop that is all that ``region`` does, if it ends where it finds something; else None.
+
+    Its condition asks for that: ``while (i < n && x[i] != v) i++;``, or of what the loop sets where it does.
+    """
+    loops = [each for each in region.statements if isinstance(each, c_ast.For | c_ast.While | c_ast.DoWhile)]
+    sets = (c_ast.Decl, c_ast.Assignment, c_ast.EmptyStatement, c_ast.Pragma)
+    alone = all(isinstance(each, sets) for each in region.statements if each not in loops)
+    if len(loops) != 1 or not alone or loops[0].cond is None:
+        return None
+    (loop,) = loops
+    nodes = list(walk(loop))
+    changes = [each for each in nodes if changed_operand(each) is not None]
+    targets = {each.name for each in map(changed_operand, changes) if isinstance(each, c_ast.ID)}
+    accumulates = any(isinstance(each, c_ast.Assignment) and each.op != "=" for each in changes)
+    calls = any(isinstance(each, c_ast.FuncCall | c_ast.Return | c_ast.Goto) for each in nodes)
+    elsewhere = any(not isinstance(changed_operand(each), c_ast.ID) for each in changes)
+    if accumulates or calls or elsewhere:
+        return None
+    found = {
+        name
+        for each in walk(loop.stmt)
+        if isinstance(each, c_ast.Assignment)
+        for name in names_in(each.lvalue)
+    }
+    subscripts = [each.subscript for each in walk(loop.cond) if isinstance(each, c_ast.ArrayRef)]
+    reads_ahead = any(targets.intersection(names_in(each)) for each in subscripts)
+    return loop if reads_ahead or found.intersection(names_in(loop.cond)) else None
 
 
 def _done(node: c_ast.Node) -> Iterator[c_ast.Node]:

@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from functools import partial
 
+from pycparser import c_ast
+
 from polybuild.c.syntax_tree import location
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
@@ -14,7 +16,7 @@ from polybuild.normalise.chained_assignments import separate_assignments
 from polybuild.normalise.coalesced_loops import split_coalesced_loops
 from polybuild.normalise.conditional_reductions import separate_reductions
 from polybuild.normalise.exclusive_extrema import separate_exclusive_extrema
-from polybuild.normalise.exits import search_alone, with_exit_tests
+from polybuild.normalise.exits import search_alone, search_by_condition, with_exit_tests
 from polybuild.normalise.extremum_values import keep_extremum_values
 from polybuild.normalise.initialised_arrays import assign_initial_elements
 from polybuild.normalise.inlining import inline_calls
@@ -111,12 +113,7 @@ def extract_with_exits(region: Region, *, loops: bool) -> tuple[NormalForm, Scop
         return None
     search = search_alone(called, tested)
     if search is not None:
-        raise Unsupported(
-            "search",
-            "a search that ends at its first match is left as it is: what lies behind may not be there",
-            location(search),
-            "where all of it is there, let the loop go on, and keep the first match",
-        )
+        raise _search(search)
     with contextlib.suppress(Unsupported):
         form = normal_form(tested, loops=loops, bounds=not loops)
         return form, extract_scop(tested, form=form)
@@ -139,6 +136,19 @@ def extract_with_row_starts(form: NormalForm, *, bounds: bool) -> tuple[NormalFo
     return None
 
 
+_NO_BOUND = frozenset({"data-dependent-bound", "loop-header", "while"})
+"""Refusals of loops whose ends are not understood."""
+
+
+def _search(node: c_ast.Node) -> Unsupported:
+    return Unsupported(
+        "search",
+        "a search that ends at its first match is left as it is: what lies behind may not be there",
+        location(node),
+        "where all of it is there, let the loop go on, and keep the first match",
+    )
+
+
 @contextlib.contextmanager
 def _refusals(region: Region) -> Iterator[None]:
     """Whatever cannot be modelled under this is Unsupported, for the reason that tells a user most."""
@@ -147,6 +157,9 @@ def _refusals(region: Region) -> Iterator[None]:
     except Unsupported as refusal:
         if refusal.diagnostic.code in {"pointer-reassigned", "pointer-value"}:
             check_pointer_rotation(region)
+        search = search_by_condition(region) if refusal.diagnostic.code in _NO_BOUND else None
+        if search is not None:
+            raise _search(search) from refusal
         raise
     except RecursionError:
         raise Unsupported(

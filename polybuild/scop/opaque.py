@@ -340,6 +340,8 @@ class OpaqueReader:
             guarded=not (self._flow.is_certain and self._assume),
         )
         reader.read(node, point)
+        if point.depth > self._depth:
+            self._read_subscripts(reader, point)
         for draft in reader.found:
             name, relation, kind = draft.array.name, draft.relation, draft.kind
             self._touched[name] = draft
@@ -354,6 +356,16 @@ class OpaqueReader:
                     kind = AccessKind.MAY_WRITE
             self._add(dataclasses.replace(draft, kind=kind), relation, point)
 
+    def _read_subscripts(self, reader: AccessReader, point: ProgramPoint) -> None:
+        """Let ``reader`` find the variables in subscripts that stay as they are: ``w`` in ``a[i*w + k]``."""
+        found = {id(each.node) for each in reader.found}
+        elements = [each.node for each in reader.found if isinstance(each.node, c_ast.ArrayRef)]
+        for element in elements:
+            for part in _parts_of_subscripts(element):
+                if isinstance(part, c_ast.ID) and id(part) not in found:
+                    found.add(id(part))
+                    reader.read(part, point)
+
     def _add(self, draft: AccessDraft, relation: isl.Map, point: ProgramPoint) -> None:
         extra = point.depth - self._depth
         if extra:
@@ -361,6 +373,18 @@ class OpaqueReader:
         if not relation.is_empty():
             exact = draft.exact and not extra
             self._found.append(dataclasses.replace(draft, relation=relation.coalesce(), exact=exact))
+
+
+def _parts_of_subscripts(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """What the subscripts of the element ``node`` are made of, but for elements in them."""
+    while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
+        pending = [node.subscript] if isinstance(node, c_ast.ArrayRef) else []
+        while pending:
+            part = pending.pop()
+            if not isinstance(part, c_ast.ArrayRef | c_ast.StructRef):
+                yield part
+                pending += list(part)
+        node = node.name
 
 
 def declared_in(node: c_ast.Node, facts: Facts) -> Iterator[Variable]:

@@ -866,3 +866,31 @@ for (int i = 0; i < n; i++) {
   while (k < a[i]) { z[i] += x[k]; k++; }
   a[i] = k;
 }
+
+//# search_by_condition: search
+int i = 0;
+#pragma scop
+while (i < n && x[i] != 3) i++;
+#pragma endscop
+a[0] = i;
+
+//# search_by_header: search
+int i;
+#pragma scop
+for (i = 0; i < n && a[i] != 3; i++) ;
+#pragma endscop
+b[0] = i;
+
+//# search_by_flag: search
+int at = -1, found = 0;
+#pragma scop
+for (int i = 0; i < n && !found; i++) if (a[i] == 3) { at = i; found = 1; }
+#pragma endscop
+b[0] = at;
+
+//# search_by_place: search
+int at = -1;
+#pragma scop
+for (int i = 0; at < 0 && i < n; i++) if (a[i] == 3) at = i;
+#pragma endscop
+b[0] = at;
