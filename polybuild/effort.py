@@ -105,6 +105,8 @@ BUFFER_OPERATIONS = 400_000
 """For a buffer at one node of the tree."""
 REMATERIALISATION_OPERATIONS = 400_000
 """For finding out what the last value of one variable is computed from."""
+GRAFT_OPERATIONS = 400_000
+"""For statements at single places that are put back inside of the loops of tiles."""
 PROMOTION_OPERATIONS = 400_000
 """For one array whose elements iterations update under conditions."""
 SPLITTING_OPERATIONS = 400_000
@@ -217,6 +219,8 @@ MINIMUM_SKEWED_TRIPS = 3
 """Iterations of a loop from which on skewing by it is linearising: a loop of two may be a stencil's."""
 STENCIL_STEPS = 4
 """Steps over time from which on tiles over time are looked for: fewer share too little."""
+SEPARATED_PIECES = 8
+"""Pieces of statements, as of damping layers, at most that get loops of their own in tiles over time."""
 STENCIL_STATEMENTS = 50
 """Statements of a stencil: offsets are looked for among all pairs of them."""
 STENCIL_ALIGNMENTS = 8

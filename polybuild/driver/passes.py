@@ -79,6 +79,7 @@ from polybuild.targets.cpu.thread_limits import limit_threads
 from polybuild.targets.device import STEP_BY_STEP
 from polybuild.targets.lookup import TARGETS
 from polybuild.targets.model import Enough
+from polybuild.transform.colours import split_colours
 from polybuild.transform.followed_rows import assume_followed_rows
 from polybuild.transform.grid_sizes import assume_grids
 from polybuild.transform.index_set_splitting import split_index_sets
@@ -334,9 +335,12 @@ def alternate_copied_grids(model: RegionModel) -> None:
 
 
 def split_steps(model: RegionModel) -> None:
-    """Split loops whose storage alternates, as ``u[t % 2]``: each step of a period has its own statements."""
+    """Split loops whose storage alternates, as ``u[t % 2]``: each step of a period has its own statements.
+
+    So has each colour of loops over colours, as of red and black points.
+    """
     if not model.for_device:
-        model.scop = split_residue_classes(model.scop)
+        model.scop = split_colours(split_residue_classes(model.scop))
 
 
 def split_statements(model: RegionModel) -> None:

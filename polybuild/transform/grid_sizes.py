@@ -51,7 +51,7 @@ def assume_grids(scop: Scop) -> Scop:
         borders = [each for each in inside if all(each is not one for one in nests)]
         # variables that a nest sets are for its own iterations
         filling = [each for each in nests if _writes_to_arrays(each)]
-        steady = bool(filling) and all(_is_steady(each) and _writes_again(each) for each in filling)
+        steady = bool(filling) and all(_is_steady(each) and writes_again(each) for each in filling)
         if steady and any(map(_writes_to_arrays, borders)):
             scop = _assuming_that(scop, list(map(_grid_points, nests)), nests[0].location)
             for each in borders:
@@ -130,7 +130,7 @@ def _is_steady(statement: Statement) -> bool:
     return bool(places.intersect(steps).is_equal(statement.domain))
 
 
-def _writes_again(statement: Statement) -> bool:
+def writes_again(statement: Statement) -> bool:
     """Whether iterations of the outermost loop around ``statement`` write to the same places of an array."""
     inner = len(statement.iterators) - 1
     written = (each.relation for each in _writes(statement) if each.array.extents)

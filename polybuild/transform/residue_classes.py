@@ -289,5 +289,8 @@ def _in_phases(
         filters = filters.add(
             reduce(isl.UnionSet.union, (isl.UnionSet.from_set(each.domain) for each in phase))
         )
+    periods = isl.UnionMap.from_multi_union_pw_aff(counter).intersect_domain(band.get_domain()).range()
     band = band.delete().insert_sequence(filters)
+    if isl.Set.from_union_set(periods).project_out_all_params().is_singleton():
+        return band.get_schedule()
     return band.insert_partial_schedule(counter).get_schedule()

@@ -7,9 +7,15 @@
       if (t % 4 == 3) norm                     norm                                  # of the step before
 
 The order of all instances stays as it is: this is strip-mining (M. Wolfe, "High Performance Compilers for
-Parallel Computing", 1996, section 9.5) of the loop over time by the stride of statements that come last in
-its body, or first, and that are all in one residue class. The loop over the steps of a block is one over
-time alone, and can be tiled.
+Parallel Computing", 1996, section 9.5) of the loop over time by the stride of statements that follow each
+other in its body, and that are all in one residue class. The loop over the steps of a block is one over
+time alone, and can be tiled. What comes after such statements in a step is the first part of the next block::
+
+    for t:                                   for b:
+      step                                     for t from 4 * b to 4 * b + 4:
+      if (t % 4 == 0) norm              ->       if (t > 4 * b) step
+      copy                                       if (t < 4 * b + 4) copy
+                                               norm                                  # at 4 * b + 4
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ import islpy as isl
 
 from polybuild.effort import STENCIL_STEPS
 from polybuild.poly.trees import children, descendants, is_band, node_kind
+from polybuild.values import dataclass
 
 
 def in_step_blocks(schedule: isl.Schedule) -> isl.Schedule | None:
@@ -28,10 +35,9 @@ def in_step_blocks(schedule: isl.Schedule) -> isl.Schedule | None:
     for band in filter(is_band, descendants(schedule.get_root())):
         below = band.child(0)
         if band.band_n_member() == 1 and node_kind(below) == isl.schedule_node_type.sequence:
-            for last in (True, False):
-                found = _in_blocks(band, _filters(below), last=last)
-                if found is not None:
-                    return found.get_schedule()
+            found = _in_blocks(band, _filters(below))
+            if found is not None:
+                return found.get_schedule()
     return None
 
 
@@ -47,40 +53,71 @@ def _filters(sequence: isl.ScheduleNode) -> list[isl.UnionSet]:
     return found
 
 
-def _in_blocks(
-    band: isl.ScheduleNode, filters: Sequence[isl.UnionSet], *, last: bool
-) -> isl.ScheduleNode | None:
-    """``band`` in blocks that end with some of the statements in ``filters``, or begin with them."""
+@dataclass(frozen=True, slots=True)
+class _Pause:
+    """The filters from ``start`` to ``stop``, which run where the counter has ``residue`` by ``stride``."""
+
+    start: int
+    stop: int
+    stride: int
+    residue: int
+
+
+def _in_blocks(band: isl.ScheduleNode, filters: Sequence[isl.UnionSet]) -> isl.ScheduleNode | None:
+    """``band`` in blocks that end with some of the statements in ``filters``, or begin with them.
+
+    What comes after them in the same step is the first of the next block.
+    """
     counter = band.band_get_partial_schedule().get_union_pw_aff(0)
     here = band.get_domain()
-    counts = [_values(counter.intersect_domain(here.intersect(each))) for each in filters]
-    ordered = [*zip(filters, counts, strict=True)]
-    if last:
-        ordered.reverse()
-    first_values = ordered[0][1]
-    if first_values is None:
+    pause = _find_pause([_values(counter.intersect_domain(here.intersect(each))) for each in filters])
+    if pause is None:
         return None
-    stride = first_values.get_stride(0).to_python()
-    if stride < STENCIL_STEPS:
-        return None
-    offset = first_values.get_stride_info(0).get_offset()
-    if not offset.is_cst():
-        return None
-    residue = offset.get_constant_val().to_python() % stride
-    rare = []
-    for each, values in ordered:
-        if values is None or not values.is_subset(_class(values, stride, residue)):
-            break
-        rare.append(each)
-    if len(rare) == len(filters):
-        return None
-    often = [each for each in filters if not any(each is other for other in rare)]
-    moved = counter.add(isl.UnionPwAff.val_on_domain(counter.domain(), isl.Val(-residue - int(last))))
-    block = isl.MultiUnionPwAff.from_union_pw_aff(moved.scale_down_val(isl.Val(stride)).floor())
+    before, rare, after = (
+        [each.intersect(here) for each in part]
+        for part in (filters[: pause.start], filters[pause.start : pause.stop], filters[pause.stop :])
+    )
+    blocks = [
+        _blocks(counter.intersect_domain(each), pause.stride, pause.residue + late)
+        for part, late in ((before, 1), (rare, int(bool(before))), (after, 0))
+        for each in part
+    ]
     parts = isl.UnionSetList.alloc(band.get_ctx(), 2)
-    for group in (often, rare) if last else (rare, often):
-        parts = parts.add(reduce(isl.UnionSet.union, group).intersect(here))
+    for group in ([*before, *after], rare) if before else (rare, after):
+        parts = parts.add(reduce(isl.UnionSet.union, group))
+    block = isl.MultiUnionPwAff.from_union_pw_aff(reduce(isl.UnionPwAff.union_add, blocks))
     return band.insert_partial_schedule(block).child(0).insert_sequence(parts)
+
+
+def _blocks(counter: isl.UnionPwAff, stride: int, first: int) -> isl.UnionPwAff:
+    """The blocks of ``stride`` values of ``counter``, one of which begins with ``first``."""
+    moved = counter.add(isl.UnionPwAff.val_on_domain(counter.domain(), isl.Val(-first)))
+    return moved.scale_down_val(isl.Val(stride)).floor()
+
+
+def _find_pause(counts: Sequence[isl.Set | None]) -> _Pause | None:
+    """The most frequent of what runs in each few steps, whose ``counts`` are given; None if there is none.
+
+    That at the end of the body first, then what comes earlier. Not all of the body may be such.
+    """
+    found: list[_Pause] = []
+    for place, values in enumerate(counts):
+        stride = 0 if values is None else values.get_stride(0).to_python()
+        if values is None or stride < STENCIL_STEPS:
+            continue
+        offset = values.get_stride_info(0).get_offset()
+        if not offset.is_cst():
+            continue
+        residue = offset.get_constant_val().to_python() % stride
+        alike = [each is not None and each.is_subset(_class(each, stride, residue)) for each in counts]
+        start, stop = place, place + 1
+        while start and alike[start - 1]:
+            start -= 1
+        while stop < len(counts) and alike[stop]:
+            stop += 1
+        if stop - start < len(counts):
+            found.append(_Pause(start, stop, stride, residue))
+    return min(found, key=lambda each: (each.stride, -each.stop), default=None)
 
 
 def _values(counter: isl.UnionPwAff) -> isl.Set | None:

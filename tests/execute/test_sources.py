@@ -73,6 +73,22 @@ FORMS = {
       c[3 * w + y] += wave[t];
       {TURN}
       trace[t] = b[x * w + 2]; }}""",
+    "the value of a source in a variable": f"""for (int t = 0; t < steps; t++) {{
+      EACH {STEP}
+      double pulse = 0.3 * wave[t];
+      c[x * w + y] += pulse;
+      {TURN} }}""",
+    "a source, and a norm after some steps": """for (int t = 0; t < steps; t++) {
+      EACH u[1][i][j] = u[0][i][j] + 0.1 * LAPLACE(u[0]);
+      u[1][x][y] += wave[t];
+      EACH u[0][i][j] = u[1][i][j];
+      if (t % 4 == 0) { double norm = 0; EACH norm += u[0][i][j]; trace[t] = norm; } }""",
+    "two sources and two receivers": """for (int t = 0; t < steps; t++) {
+      EACH u[(t + 1) % 2][i][j] += 0.1 * LAPLACE(u[t % 2]);
+      u[(t + 1) % 2][x][y] += wave[t];
+      u[(t + 1) % 2][y][x] -= wave[t];
+      trace[2 * t] = u[(t + 1) % 2][x][x];
+      trace[2 * t + 1] = u[(t + 1) % 2][y][y]; }""",
     "two grids, copied": """for (int t = 0; t < steps; t++) {
       EACH u[1][i][j] = u[0][i][j] + 0.1 * LAPLACE(u[0]);
       u[1][x][y] += wave[t];

@@ -10,9 +10,9 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.c.types import FloatingType
 from polybuild.context import CompileContext
-from polybuild.effort import FOLDED_LINE_HEIGHT, LINE_HEIGHTS, STENCIL_STEPS, TILE_HEIGHTS
+from polybuild.effort import FOLDED_LINE_HEIGHT, LINE_HEIGHTS, SEPARATED_PIECES, STENCIL_STEPS, TILE_HEIGHTS
 from polybuild.machine.model import DOUBLE, Machine
-from polybuild.poly.relations import span
+from polybuild.poly.relations import sets_of, span, tuple_name
 from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import children, is_band
 from polybuild.schedule.legality import IllegalSchedule, active_dependences, check_schedule
@@ -26,7 +26,7 @@ from polybuild.transform.tiling.diamond import Hyperplane
 from polybuild.transform.tiling.halves import is_loop
 from polybuild.transform.tiling.phases import each_once, insert_phases
 from polybuild.transform.tiling.shapes import diamond_size, phases_of, planes_of
-from polybuild.transform.tiling.stencil import Stencil, find_stencil
+from polybuild.transform.tiling.stencil import Stencil, carries_nothing, find_stencil
 from polybuild.values import dataclass
 
 
@@ -46,11 +46,13 @@ def order_of_stencil(scop: Scop, dependences: Dependences, context: CompileConte
     """
     if not context.options.tile or context.options.tile_shape == "rectangular":
         return None
-    if _has_stencil(scop, scop.schedule.get_root(), dependences, context):
-        return scop.schedule
-    blocks = in_step_blocks(scop.schedule)
-    found = blocks is not None and _has_stencil(scop, blocks.get_root(), dependences, context, within=True)
-    return blocks if found else None
+    schedule: isl.Schedule | None = scop.schedule
+    within = False
+    while schedule is not None:
+        if _has_stencil(scop, schedule.get_root(), dependences, context, within=within):
+            return schedule
+        schedule, within = in_step_blocks(schedule), True
+    return None
 
 
 def _has_stencil(
@@ -61,11 +63,17 @@ def _has_stencil(
     *,
     within: bool = False,
 ) -> bool:
-    """Whether an outermost loop from ``node`` down is a stencil's, or one inside of it if ``within``."""
-    if is_band(node) and tile_stencil(node, references(scop, node), dependences, context) is not None:
-        return True
-    if is_band(node) and not within:
-        return False
+    """Whether an outermost loop from ``node`` down is a stencil's, or one in a loop over blocks of steps.
+
+    That is a loop that carries dependences, as over steps until a norm is computed; others have threads, and
+    those in them are looked at only if it is known that blocks are ``within``.
+    """
+    if is_band(node):
+        if tile_stencil(node, references(scop, node), dependences, context) is not None:
+            return True
+        active = active_dependences(node, dependences.validity)
+        if not within and carries_nothing(node, active):
+            return False
     return any(_has_stencil(scop, each, dependences, context, within=within) for each in children(node))
 
 
@@ -100,7 +108,7 @@ def tile_stencil(
     cannot have, where reductions lack the order that shapes rely on, and, unless a shape was asked for,
     if each step goes to memory of its own or there are but a few.
     """
-    if context.options.tile_shape == "rectangular" or dependences.reductions:
+    if context.options.tile_shape == "rectangular" or _reduces(node, dependences):
         return None
     if not context.options.tile_sizes:
         if is_resident(list(accesses), context.machine.l2.bytes // 4):
@@ -119,7 +127,9 @@ def tile_stencil(
         return None
     sizes = _sizes(stencil, planes, accesses, context)
     node = interleave(node, stencil, active, together)
-    if stencil.folded:  # one loop for both halves of a tile, and for rows of all statements
+    # one loop for both halves of a tile, and for rows of all statements, if these are many
+    pieces = sum(each.n_basic_set() for each in sets_of(node.get_domain()))
+    if stencil.folded or pieces > SEPARATED_PIECES:
         node = each_once(node)
         if is_band(node.child(0)):
             node = each_once(node.child(0)).parent()
@@ -128,6 +138,12 @@ def tile_stencil(
     except ValueError:
         return None
     return StencilTiles(insert_phases(node, phases), sizes, shape)
+
+
+def _reduces(node: isl.ScheduleNode, dependences: Dependences) -> bool:
+    """Whether reductions are in ``node`` whose order is left open."""
+    here = {tuple_name(each) for each in sets_of(node.get_domain())}
+    return any(one.statement.name in here for each in dependences.reductions for one in each.reductions)
 
 
 def _kept_together(node: isl.ScheduleNode, dependences: Dependences) -> isl.UnionMap:

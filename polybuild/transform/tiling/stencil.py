@@ -107,7 +107,7 @@ def find_stencil(
     of its body reach. And where all go along one line, as in ``c[i + j] += a[i] * b[j]``, the lines
     beside it are parallel, and no tile has to wait for another.
     """
-    if not is_band(node) or node.band_n_member() != 1 or _carries_nothing(node, dependences):
+    if not is_band(node) or node.band_n_member() != 1 or carries_nothing(node, dependences):
         return None
     counters = _counters(node)
     depth = max((len(each) for each in counters.values()), default=0)
@@ -150,7 +150,7 @@ def _long_dimensions(counters: Counters, relations: Sequence[isl.Map]) -> tuple[
     return tuple(dim for dim in range(min(FOLDED_DIMENSIONS, _depth(counters))) if is_long(dependences, dim))
 
 
-def _carries_nothing(band: isl.ScheduleNode, dependences: isl.UnionMap) -> bool:
+def carries_nothing(band: isl.ScheduleNode, dependences: isl.UnionMap) -> bool:
     """Whether all of ``dependences`` stay in one iteration of the loop ``band``."""
     inside = dependences.eq_at_multi_union_pw_aff(band.band_get_partial_schedule())
     return bool(dependences.is_subset(inside))
@@ -301,22 +301,38 @@ def _first_place(
 ) -> isl.PwAff | None:
     """The first place in ``dim`` of instances that statement ``name`` depends with, if that is known.
 
-    What depends with none of the statements that have a place may stand anywhere.
+    What depends with none of the statements that have a place stands where others do that it depends with,
+    as a variable for the value of a source, or anywhere.
     """
-    alone = True
+    asked, waiting = {name}, [name]
+    while waiting:
+        here = waiting.pop(0)
+        pairs = [*_pairs_with(here, relations)]
+        places = [
+            isl.Map.from_pw_aff(counters[other][dim]).intersect_domain(instances).range()
+            for other, instances in pairs
+            if len(counters[other]) == depth
+        ]
+        for first in (each.dim_min(0) for each in places if each.dim_has_lower_bound(isl.dim_type.set, 0)):
+            affine = first.project_domain_on_params()
+            if affine.n_piece() == 1:
+                found = isl.PwAff.from_aff(affine.get_pieces()[0][1])
+                return found.insert_domain(counters[name][0].get_domain_space())
+        if places:
+            return None
+        waiting += [each for each in dict.fromkeys(other for other, _ in pairs) if each not in asked]
+        asked.update(waiting)
+    return counters[name][0].scale_val(isl.Val(0))
+
+
+def _pairs_with(name: str, relations: Sequence[isl.Map]) -> Iterator[tuple[str, isl.Set]]:
+    """The statements that instances of ``name`` depend with, and their instances."""
     for relation in relations:
-        ends = relation.get_tuple_name(isl.dim_type.in_), relation.get_tuple_name(isl.dim_type.out)
-        for mine, other, instances in ((*ends, relation.range()), (*ends[::-1], relation.domain())):
-            if mine != name or len(counters[other]) < depth:
-                continue
-            alone = False
-            places = isl.Map.from_pw_aff(counters[other][dim]).intersect_domain(instances).range()
-            if places.dim_has_lower_bound(isl.dim_type.set, 0):
-                first = places.dim_min(0).project_domain_on_params()
-                if first.n_piece() == 1:
-                    first = isl.PwAff.from_aff(first.get_pieces()[0][1])
-                    return first.insert_domain(counters[name][0].get_domain_space())
-    return counters[name][0].scale_val(isl.Val(0)) if alone else None
+        source, target = relation.get_tuple_name(isl.dim_type.in_), relation.get_tuple_name(isl.dim_type.out)
+        if source == name:
+            yield target, relation.range()
+        if target == name:
+            yield source, relation.domain()
 
 
 def _distances(counters: Counters, relations: Sequence[isl.Map]) -> list[Distances]:

@@ -42,6 +42,8 @@ def _coordinates(point):
         f"{STEP} if (t % 5 == 0) {{ s[1] = 0; {NORM} }}",
         f"if (t % 6 == 2) {NORM} {STEP}",
         f"{STEP} if (t % 4 == 3) {NORM} if (t % 8 == 7) s[2] += a[1];",
+        f"{INTO_B} if (t % 4 == 0) {NORM} {BACK}",
+        f"{INTO_B} if (t % 5 == 3) {{ s[1] = 0; {NORM} }} {BACK} if (t % 4 == 1) s[2] += a[1];",
     ],
 )
 def test_the_order_stays(model, body):
@@ -55,13 +57,22 @@ def test_the_order_stays(model, body):
     assert instances_in_order(blocks) == instances_in_order(found.scop.schedule)
 
 
+def test_each_interruption_has_blocks_of_its_own(model):
+    body = f"{INTO_B} if (t % 5 == 0) {NORM} {BACK} if (t % 5 == 2) s[2] += a[1];"
+    found = model(f"for (int t = 0; t < steps; t++) {{ {body} }}", PARAMETERS)
+    outer = in_step_blocks(found.scop.schedule)
+    blocks = in_step_blocks(outer)
+    assert in_step_blocks(blocks) is None
+    check_schedule(blocks, found.dependences, found.scop.domain)
+    assert instances_in_order(blocks) == instances_in_order(found.scop.schedule)
+
+
 @pytest.mark.parametrize(
     "body",
     [
         f"{STEP} {NORM}",
         f"{STEP} if (t % 2 == 0) {NORM}",
         f"{STEP} if (t < 5) {NORM}",
-        f"{INTO_B} if (t % 4 == 0) {NORM} {BACK}",
         f"if (t % 4 == 0) {{ {STEP} }} if (t % 4 == 0) {NORM}",
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import islpy as isl
 
@@ -55,8 +56,22 @@ def extents_at(stamps: isl.Map, point: isl.Set) -> Extents | None:
         boxes.append(boxes[-1] if trip == 1.0 else _box(instances, loop, loops, boxes[-1]))
     count = about_count(domain)
     if trips:  # loops along diagonals are longest in the middle
-        trips[0] *= min(1.0, count / math.prod(trips))
+        trips[_first_uneven(count, trips, boxes)] *= min(1.0, count / math.prod(trips))
     return Extents(count, tuple(trips), tuple(boxes))
+
+
+def _first_uneven(count: float, trips: Sequence[float], boxes: Sequence[Sequence[float]]) -> int:
+    """The first of the loops with ``trips`` in whose iterations ``boxes`` hold far more than ``count``.
+
+    Those around it, as the loop over blocks of steps between two norms, share instances out evenly, and may
+    have other statements inside.
+    """
+    outer = 1.0
+    for loop, own in enumerate(trips):
+        outer *= own
+        if outer * math.prod(boxes[loop + 1]) > UNEVEN_TIMES * count:
+            return loop
+    return 0
 
 
 @remembered

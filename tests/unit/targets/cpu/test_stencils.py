@@ -14,6 +14,7 @@ from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, is_mark, member
 from polybuild.schedule.legality import check_schedule
 from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.cpu.cost.compare import cost_of_mapping
 from polybuild.targets.cpu.mapping import map_to_cpu
 from polybuild.targets.cpu.schedule_choice import orders
 from polybuild.targets.cpu.stencils import order_of_stencil
@@ -137,6 +138,43 @@ def test_any_sizes_give_legal_tiles(shape, given, model):
 def test_nests_that_are_left_to_rectangles(body, parameters, model):
     found = model(body, parameters)
     assert not order_of_stencil(found.scop, found.dependences, context_of())
+
+
+NORM = "s[0] = 0; for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) s[0] += A[i][j];"
+WITH_NORM = f"{PLANE}, int k, double s[restrict 2]"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"for (int b = 0; b < n; b++) {{ {HEAT.replace('steps', '10')} {NORM} }}",
+        f"for (int b = 0; b < n; b++) {{ {HEAT.replace('steps', 'k')} {NORM} }}",
+        f"{HEAT.rstrip()[:-1]} if (t % 10 == 0) {{ {NORM} }} }}",
+        HEAT.replace("A[i][j + 1];", f"A[i][j + 1]; if (t % 10 == 0) {{ {NORM} }}"),
+    ],
+)
+def test_steps_between_norms_get_tiles_over_time(body, model):
+    found = model(body, WITH_NORM)
+    assert order_of_stencil(found.scop, found.dependences, context_of())
+
+
+def test_loops_in_parallel_ones_are_left_to_other_orders(model):
+    body = f"for (int b = 0; b < n; b++) {{ {HEAT.replace('A[', 'C[b][').replace('B[', 'D[b][')} }}"
+    found = model(body, "int n, int steps, double C[restrict n][n][n], double D[restrict n][n][n]")
+    assert not order_of_stencil(found.scop, found.dependences, context_of())
+
+
+def test_blocks_of_steps_do_not_make_tiles_slower(model):
+    """What comes after each block runs as often as there are blocks: tiles are counted by themselves."""
+    alone = model(HEAT, PLANE)
+    with_norm = model(f"{HEAT.rstrip()[:-1]} if (t % 20 == 0) {{ {NORM} }} }}", WITH_NORM)
+    traffic = []
+    for found in (alone, with_norm):
+        mapping = choose_mapping(found.scop, found.dependences, context_of())
+        assert mapping.has_strips_over_time
+        cost = cost_of_mapping("tiles", found.scop, found.dependences, mapping, context_of())
+        traffic.append(cost.one_thread.at({"n": 1000, "steps": 1000}).caches)
+    assert traffic[1] < 1.5 * traffic[0]
 
 
 def test_rectangles_where_they_are_asked_for(model):
