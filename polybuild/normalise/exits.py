@@ -93,9 +93,15 @@ def search_by_condition(region: Region) -> c_ast.Node | None:
         if isinstance(each, c_ast.Assignment)
         for name in names_in(each.lvalue)
     }
-    subscripts = [each.subscript for each in walk(loop.cond) if isinstance(each, c_ast.ArrayRef)]
-    reads_ahead = any(targets.intersection(names_in(each)) for each in subscripts)
-    return loop if reads_ahead or found.intersection(names_in(loop.cond)) else None
+    if not _looks_along(loop, targets):
+        return None
+    return loop if _looks_along(loop.cond, targets) or found.intersection(names_in(loop.cond)) else None
+
+
+def _looks_along(node: c_ast.Node, counters: set[str]) -> bool:
+    """Whether ``node`` reads elements by ``counters``."""
+    subscripts = [each.subscript for each in walk(node) if isinstance(each, c_ast.ArrayRef)]
+    return any(counters.intersection(names_in(each)) for each in subscripts)
 
 
 def _done(node: c_ast.Node) -> Iterator[c_ast.Node]:

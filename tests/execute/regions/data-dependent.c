@@ -894,3 +894,10 @@ int at = -1;
 for (int i = 0; at < 0 && i < n; i++) if (a[i] == 3) at = i;
 #pragma endscop
 b[0] = at;
+
+//# no_search_but_steps: while
+double e = n, last = 0;
+#pragma scop
+while (e > 0.5) { last = e; e = last / 2; }
+#pragma endscop
+x[0] = last;
