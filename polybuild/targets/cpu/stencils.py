@@ -282,10 +282,12 @@ def _diamond_sizes(
 def _grids(accesses: Sequence[Reference]) -> dict[tuple[str, tuple[int | None, ...]], int]:
     """The size of an element of each grid: an array, or each part of one that has a number for a subscript.
 
-    ``u[0][i][j]`` and ``u[1][i][j]`` are in two grids, ``e[0][j]`` and ``e[i][j]`` in one.
+    ``u[0][i][j]`` and ``u[1][i][j]`` are in two grids, ``e[0][j]`` and ``e[i][j]`` in one. What statements at
+    single places read, as ``w[t]``, is in none.
     """
     found = {}
-    for each in accesses:
+    nests = [each for each in accesses if each.access.relation.dim(isl.dim_type.in_) > 1]
+    for each in nests or accesses:
         numbers: tuple[int | None, ...] = (None,) * len(each.access.array.extents)
         if each.access.relation.is_single_valued():
             element = isl.PwMultiAff.from_map(each.access.relation)

@@ -96,7 +96,13 @@ class Traffic:
         return max(whole, missing * again + (1.0 - missing) * whole)
 
     def _trips(self, loop: NestLoop) -> float:
-        return max((self.extents[id(leaf)].trips[loop.dim] for leaf in self._leaves(loop)), default=0.0)
+        """The iterations of ``loop``, as counted for what runs most in it.
+
+        Those of nests along diagonals are fewer than there are, and as long as the middle one. A statement at
+        one place beside them has them all, and says nothing of what moves.
+        """
+        inside = (self.extents[id(leaf)] for leaf in self._leaves(loop))
+        return max(((each.count, each.trips[loop.dim]) for each in inside), default=(0.0, 0.0))[1]
 
     def _runs(self, loop: NestLoop, depth: int) -> float:
         """How often the body of ``loop``, which is at ``depth``, runs for one run of it."""

@@ -177,6 +177,22 @@ def test_blocks_of_steps_do_not_make_tiles_slower(model):
     assert traffic[1] < 1.5 * traffic[0]
 
 
+def test_sources_and_receivers_leave_tiles_as_large_and_as_fast(model):
+    points = "B[x][y] += w[t]; r[t] = B[y][x];"
+    body = HEAT.replace("A[i][j + 1];", f"A[i][j + 1]; {points}", 1)
+    parameters = f"{PLANE}, int x, int y, double *restrict w, double *restrict r"
+    found = [model(HEAT, PLANE), model(body, parameters)]
+    mappings = [map_to_cpu(each.scop, each.dependences, each.scop.schedule, context_of()) for each in found]
+    assert mappings[0].tile_sizes == mappings[1].tile_sizes
+    alone, both = (
+        cost_of_mapping("tiles", each.scop, each.dependences, mapping, context_of()).one_thread.at(
+            {"n": 1000, "steps": 1000, "x": 500, "y": 500}
+        )
+        for each, mapping in zip(found, mappings, strict=True)
+    )
+    assert both.caches < 1.2 * alone.caches
+
+
 def test_rectangles_where_they_are_asked_for(model):
     found = model(HEAT, PLANE)
     assert order_of_stencil(found.scop, found.dependences, context_of())
