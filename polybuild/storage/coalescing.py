@@ -126,7 +126,13 @@ def _coalesced_on(scop: Scop, web: Web, webs: Sequence[Web], *, dynamic: bool) -
 
 
 def _coalesced(scop: Scop, web: Web) -> Scop:
-    """``scop`` with the values of ``web`` in elements of arrays; itself if there are none that suit."""
+    """``scop`` with the values of ``web`` in elements of arrays; itself if there are none that suit.
+
+    They may be there already, as values that another web was passed on to.
+    """
+    accesses = ((statement, each) for statement in scop.statements for each in statement.accesses)
+    if not any(web.has(*each) for each in accesses):
+        return scop
     return _in_one_array(scop, web) or _in_several_arrays(scop, web) or scop
 
 

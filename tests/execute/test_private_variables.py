@@ -109,6 +109,11 @@ IN_ELEMENTS = {
         real w = A[j][i] + (i == j) * 1000;
         for (int k = 0; k < i; k++) w -= C[i][k] * C[j][k];
         if (i == j) D[0][i] = (real)sqrt((double)w); else C[j][i] = w / D[0][i]; }""",
+    "factorisation by columns": """for (int j = 0; j < n; j++) { real d = C[j][j] + 1000;
+        for (int k = 0; k < j; k++) d -= C[j][k] * C[j][k];
+        d = (real)sqrt((double)d); C[j][j] = d;
+        for (int i = j + 1; i < n; i++) { real s = C[i][j];
+        for (int k = 0; k < j; k++) s -= C[i][k] * C[j][k]; C[i][j] = s / d; } }""",
     "two arrays": f"{LOOPS} {{ real s = 0; {SUM} if (2 * j < n) C[i][j] = s; else D[i][j] = 2 * s; }}",
     "blocks": """for (int ii = 0; ii < n; ii += 32) for (int kk = 0; kk < n; kk += 48)
         for (int i = ii; i < min(ii + 32, n); i++) for (int j = 0; j < n; j++) { real s = C[i][j];

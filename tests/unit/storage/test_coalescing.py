@@ -39,6 +39,17 @@ def test_a_scalar_product_becomes_that_of_arrays(model):
     check_schedule(scop.schedule, compute_dependences(scop, frozenset()), scop.domain)
 
 
+def test_values_that_another_web_took_along_are_where_they_should_be(model):
+    """The root is in the diagonal when it is asked for: the sum before it went there."""
+    body = """for (int j = 0; j < n; j++) { double d = a[j][j];
+        for (int k = 0; k < j; k++) d -= a[j][k] * a[j][k];
+        d = sqrt(d); a[j][j] = d;
+        for (int i = j + 1; i < n; i++) { double s = a[i][j];
+        for (int k = 0; k < j; k++) s -= a[i][k] * a[j][k]; a[i][j] = s / d; } }"""
+    _, scop = coalesced(model, body)
+    assert names(scop) == ["a"]
+
+
 @pytest.mark.parametrize(
     ("inside", "left"),
     [
