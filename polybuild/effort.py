@@ -145,6 +145,8 @@ DETECTED_DEPTH = 4
 """How often a loop that nobody marked, and that is refused, gives way to those inside."""
 INLINED_CALLS = 8
 """Calls inside each other that are inlined."""
+POWERS_OF_TWO = 0.25
+"""Part of the grids whose rows are a power of two apart, as pictures and transforms have them."""
 COALESCED_DIMENSIONS = 4
 """Dimensions that one loop runs over, as written, which become loops of their own."""
 LONG_ROW = 16

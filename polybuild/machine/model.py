@@ -105,6 +105,7 @@ class Memory:
     all_cores: float = _figure(24.0, Unit.GIGABYTES_PER_SECOND, "what all cores read from it together")
     pages: int = _figure(1536, Unit.COUNT, "pages of which a core keeps the translation")
     page_miss: float = _figure(8.0, Unit.NANOSECONDS, "to translate the address of another page")
+    conflict: float = _figure(5.0, Unit.NANOSECONDS, "to bring a line back that others of its set drove out")
     kept: float = _figure(0.5, Unit.RATIO, "data in a cache that stay there for certain, over its size")
 
 

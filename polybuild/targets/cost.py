@@ -23,7 +23,8 @@ class Cost:
 
     ``arithmetic`` are operations, ``waiting`` is the time in which a chain of operations waits for itself,
     ``accesses`` are loads and stores that find their data in the first cache; ``caches``, ``memory`` and
-    ``pages`` is what it takes to bring data there. ``threads`` is starting and joining them, waiting for each
+    ``pages`` is what it takes to bring data there, ``conflicts`` to bring them back where rows a power of two
+    apart have driven each other out. ``threads`` is starting and joining them, waiting for each
     other included, ``checks`` are conditions at run time. ``hidden`` is what overlaps with something else.
     """
 
@@ -33,6 +34,7 @@ class Cost:
     caches: float = 0.0
     memory: float = 0.0
     pages: float = 0.0
+    conflicts: float = 0.0
     threads: float = 0.0
     checks: float = 0.0
     hidden: float = 0.0
@@ -41,7 +43,7 @@ class Cost:
     @property
     def total(self) -> float:
         """All of it: what overlaps counts once."""
-        return sum(self._overlapping) + self.threads + self.checks - self.hidden
+        return sum(self._overlapping) + self.conflicts + self.threads + self.checks - self.hidden
 
     @property
     def parts(self) -> dict[str, float]:

@@ -83,6 +83,10 @@ ALONG_ROWS = {
           z = c[k].a[0] * in - c[k].a[1] * out; A[i][j] = out; } }""",
     "image": """for (int y = 0; y < im->h; y++) for (int x = 1; x < im->w; x++)
         im->data[y * im->w + x] = f * im->data[y * im->w + x - 1] + im->data[y * im->w + x];""",
+    "transposed": """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)
+        b[j * n + i] = f * a[i * m + j];""",
+    "transposed by columns": """for (int j = 0; j < m; j++) for (int i = 0; i < n; i++)
+        b[j * n + i] = A[i][j];""",
     "systems": """for (int i = 0; i < n; i++) { real w;
         for (int j = 1; j < m; j++) { w = f / (3 - B[i][j - 1]); B[i][j] *= w;
           A[i][j] = (A[i][j] - f * A[i][j - 1]) * w; }

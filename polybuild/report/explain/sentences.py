@@ -55,11 +55,11 @@ def expected(region: RegionReport) -> str:
         return ""
     sizes = ", ".join(f"{name} = {value}" for name, value in found.parameters.items())
     before, after = found.parts["original"], found.parts["one_thread"]
-    part = max(_PARTS, key=lambda name: before[name])
+    part = max(_PARTS, key=lambda name: before.get(name, 0.0))
     gains = f"{_times(found.original_ns / found.one_thread_ns)} the original on one thread"
     if found.all_threads_ns != found.one_thread_ns:
         gains += f", {_times(found.original_ns / found.all_threads_ns)} on all"
-    limit = f"{_PARTS[part]} {_milliseconds(before[part])} -> {_milliseconds(after[part])} ms"
+    limit = f"{_PARTS[part]} {_milliseconds(before[part])} -> {_milliseconds(after.get(part, 0.0))} ms"
     others = [
         f"'{each.name}' {_times(found.original_ns / each.one_thread_ns)}"
         for each in found.candidates
@@ -98,6 +98,7 @@ _PARTS = {
     "caches": "traffic of caches",
     "memory": "traffic of memory",
     "pages": "translating addresses",
+    "conflicts": "lines that drive each other out",
 }
 
 

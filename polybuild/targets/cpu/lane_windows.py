@@ -33,18 +33,14 @@ def find_row_windows(
 ) -> tuple[tuple[RowWindow, ...], ...]:
     """The windows of the innermost loops inside of the band ``node``, which runs in ``lanes``, loop by loop.
 
-    ``operands`` are those of what lanes compute. Where rows are only read, and so few that the first cache
-    of ``machine`` keeps a line of each wherever they lie, there is no window.
+    ``operands`` are those of what lanes compute. Where a loop writes no rows, and reads so few that the first
+    cache of ``machine`` keeps a line of each wherever they lie, there is no window.
     """
     inside = (each for each in descendants(node.child(0)) if is_band(each))
     innermost = (each for each in inside if not any(map(is_band, descendants(each.child(0)))))
     lane = node.get_schedule_depth()
-    found = (_windows_of(each, lane, scop, operands, lanes) for each in innermost)
-    return tuple(
-        each
-        for each in found
-        if lanes * len(each) > machine.l1.ways or any(window.written is not None for window in each)
-    )
+    found = (_windows_of(each, lane, scop, operands, (lanes, machine.l1.ways)) for each in innermost)
+    return tuple(each for each in found if each)
 
 
 def copies_with(windows: Sequence[Sequence[RowWindow]], copies: int) -> int:
@@ -73,9 +69,17 @@ def _is_one_read(windows: Sequence[Sequence[RowWindow]]) -> bool:
 
 
 def _windows_of(
-    band: isl.ScheduleNode, lane: int, scop: Scop, operands: Mapping[int, LaneOperand], lanes: int
+    band: isl.ScheduleNode,
+    lane: int,
+    scop: Scop,
+    operands: Mapping[int, LaneOperand],
+    limits: tuple[int, int],
 ) -> tuple[RowWindow, ...]:
-    """The windows of the last loop of ``band``, inside of that in lanes at depth ``lane``."""
+    """The windows of the last loop of ``band``, inside of that in lanes at depth ``lane``.
+
+    The ``limits`` are how many lanes there are, and how many rows a cache keeps for certain.
+    """
+    lanes, few = limits
     time = _time(band)
     stamps = isl.Set.from_union_set(time.range()).intersect_params(scop.context)
     if _has_few(stamps, lanes):
@@ -87,15 +91,17 @@ def _windows_of(
         if each.access.array.extents:
             by_array.setdefault(each.access.array.name, []).append(each)
     windows: list[RowWindow] = []
+    stores = False
     for found in by_array.values():
         fitting = [each for each in found if _goes_along(each, operands)]
         written = any(each.access.kind is not AccessKind.READ for each in found)
+        stores = stores or (written and any(row[-1] != 0 for each in found for row in each.matrix))
         groups = _by_row(time, stamps, scop, fitting)
         if written and (len(groups) != 1 or len(fitting) != len(found)):
             continue  # what is written has to be in the buffer wherever it is accessed
         made = (_window(group) for group in groups)
         windows += [each for each in made if each is not None and each.span <= lanes]
-    return tuple(windows)
+    return tuple(windows) if stores or lanes * len(windows) > few else ()
 
 
 def _goes_along(reference: Reference, operands: Mapping[int, LaneOperand]) -> bool:

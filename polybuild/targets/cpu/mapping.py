@@ -19,7 +19,7 @@ from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band, is_mark, mark_of
 from polybuild.schedule.legality import active_dependences, is_legal_below
-from polybuild.scop.model import Scop
+from polybuild.scop.model import AccessKind, Scop
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.cpu.carried import is_chain, is_slow
 from polybuild.targets.cpu.cost.compilers_lanes import CompilersLanes, nowhere, statements_of
@@ -289,7 +289,10 @@ class _CpuMapper:
         """
         alone = node.band_n_member() == 1
         loop = node.parent() if alone and is_band(node.parent()) else node
-        if coincident_members(loop) != [0] or (alone and loop is node):
+        free = coincident_members(loop)
+        if 0 not in free or (alone and loop is node):
+            return node
+        if free != [0] and not self._moves_rows(loop, references(self._scop, loop)):
             return node
         loop = loop if alone else loop.band_split(1)
         lanes = self._lanes_along_rows(loop)
@@ -344,9 +347,12 @@ class _CpuMapper:
         if vector is None or (vector.groups and not (self._distribute and band.last)):
             return None
         far = any(each.stride(vector.member) is Stride.FAR for each in band.accesses)
-        several = band.node.band_n_member() > 1
-        lanes = self._lanes_along_rows(band.node.band_split(1)) if far and several else None
-        return vector if lanes is None or not lanes.stores_rows else None
+        return None if far and self._moves_rows(band.node, band.accesses) else vector
+
+    def _moves_rows(self, node: isl.ScheduleNode, accesses: Sequence[Reference]) -> bool:
+        """Whether lanes of the first loop of a band go along rows that they store, or store transposed."""
+        lanes = self._lanes_along_rows(node.band_split(1)) if node.band_n_member() > 1 else None
+        return lanes is not None and (lanes.stores_rows or _transposes(accesses, lanes))
 
     def _shared_and_tiled(
         self, band: _BandFacts, vector: VectorLoop | None, around: _Around, *, threads: bool
@@ -519,3 +525,14 @@ class _CpuMapper:
             return False
         slow = is_slow(statements_of(node, self._scop))
         return slow and is_chain(node, self._dependences.flow, self._context.machine)
+
+
+def _transposes(accesses: Sequence[Reference], lanes: LaneLoop) -> bool:
+    """Whether ``lanes`` of a band's first loop load whole rows, and all that they store is columns, then."""
+    moved = {node for loop in lanes.windows for each in loop for node in each.places}
+    others = [each for each in accesses if each.access.array.extents and id(each.access.node) not in moved]
+    written = [each for each in others if each.access.kind is not AccessKind.READ]
+    columns = all(each.is_adjacent(0) and each.matrix[-1][-1] == 0 for each in written)
+    if any(each.stride(0) is Stride.FAR for each in others):
+        return False
+    return bool(written) and columns and all(any(row[-1] for row in each.matrix) for each in written)

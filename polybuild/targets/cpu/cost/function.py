@@ -11,6 +11,7 @@ import islpy as isl
 from polybuild.machine.model import SEPARATE, Machine
 from polybuild.scop.model import Scop
 from polybuild.targets.cost import Cost
+from polybuild.targets.cpu.cost.conflicts import time_of_conflicts
 from polybuild.targets.cpu.cost.core import Body, cost_on_core
 from polybuild.targets.cpu.cost.exchange import time_of_exchange
 from polybuild.targets.cpu.cost.extents import Extents, about_count, extents_at
@@ -25,10 +26,14 @@ from polybuild.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The parts of a nest that run one after the other for values of the parameters, and their traffic."""
+    """The parts of a nest that run one after the other for values of the parameters, and their traffic.
+
+    The parameters have these values at the ``point``.
+    """
 
     segments: tuple[Nest, ...]
     traffic: Traffic
+    point: isl.Set
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class Loops:
             extents = self._in_all(extents, point)
             parts = (_running(each, extents) for each in _segments(self.nest))
             live = tuple(each for each in parts if each is not None)
-            self.known[key] = Running(live, Traffic(extents, self.touched))
+            self.known[key] = Running(live, Traffic(extents, self.touched), point)
         return self.known[key]
 
     def _in_all(self, extents: Mapping[int, Extents], point: isl.Set) -> dict[int, Extents]:
@@ -145,7 +150,8 @@ class LoopCost:
     def at(self, values: Mapping[str, int]) -> Cost:
         """The cost where parameters have ``values``, by their names; others have a usual one."""
         running = self.loops.at(values)
-        return sum((self._segment(each, running.traffic) for each in running.segments), Cost())
+        segments = (self._segment(each, running) for each in running.segments)
+        return sum(segments, Cost())
 
     def shared_at(self, values: Mapping[str, int]) -> float:
         """How many iterations threads share at once, at most, where parameters have ``values``; 0 if none."""
@@ -161,9 +167,10 @@ class LoopCost:
             default=0.0,
         )
 
-    def _segment(self, nest: Nest, traffic: Traffic) -> Cost:
+    def _segment(self, nest: Nest, running: Running) -> Cost:
         """The cost of loops that come one after the other with all that is in them."""
-        cost, alone, shared, starts = Cost(), 0.0, 0.0, 0.0
+        traffic = running.traffic
+        cost, conflicting, alone, shared, starts = Cost(), 0.0, 0.0, 0.0, 0.0
         extents = traffic.extents
         for leaf, around in leaves(nest):
             trips = extents[id(leaf)].trips
@@ -171,7 +178,10 @@ class LoopCost:
                 self.loops.bodies[id(leaf)], extents[id(leaf)], self.machine, self.compiled_bytes
             )
             faster = self._speedup(around, trips)
+            body = self.loops.bodies[id(leaf)]
+            conflicts = time_of_conflicts(body, extents[id(leaf)], running.point, self.machine)
             cost += own.divided(faster)
+            conflicting += conflicts / faster
             alone += own.total
             shared += own.total / faster
             starts = max(starts, _starts(around, trips) if self.parallel else 0.0)
@@ -180,7 +190,7 @@ class LoopCost:
         together = starts * self.machine.threads.start
         if starts:
             together += time_of_exchange(nest, traffic, self.machine)
-        return (cost + moved).overlapping() + Cost(threads=together)
+        return (cost + moved).overlapping() + Cost(threads=together, conflicts=conflicting)
 
     def _moved(self, traffic: Traffic, nest: Nest, gain: float) -> Cost:
         """What it takes to bring data to the cores, of which the work of ``gain`` runs at once."""

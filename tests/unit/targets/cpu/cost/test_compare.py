@@ -38,6 +38,7 @@ SAME = {
     ),
 }
 BETTER = {
+    "transposed": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) c[j][i] = a[i][j];",
     "columns": "for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) c[i][j] = a[i][j] + b[i][j];",
     "registers": (
         "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int l = 0; l < n; l++)"

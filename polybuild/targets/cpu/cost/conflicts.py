@@ -1,0 +1,43 @@
+"""What it costs that columns of an array lie in few sets of a cache where its rows are a power of two apart.
+
+``for (i) for (j) b[j][i] = a[i][j]`` comes to the neighbours of the elements of a column when it has been
+along all of the column: they are in the second cache then, unless rows of 1024 elements, say, let lines of
+the column drive each other out. Whether they do depends on a parameter, so this is what it costs on average.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polybuild.effort import POWERS_OF_TWO
+from polybuild.machine.model import Machine
+from polybuild.targets.cpu.cost.core import Body
+from polybuild.targets.cpu.cost.extents import Extents
+from polybuild.targets.cpu.strides import Reference, Stride
+from polybuild.targets.cpu.tilesizes import element_size
+
+
+def time_of_conflicts(body: Body, extents: Extents, point: isl.Set, machine: Machine) -> float:
+    """Nanoseconds in all instances of ``body``, with ``extents``, for values of parameters at ``point``."""
+    if not body.around:
+        return 0.0
+    *outer, inner = body.around
+    if inner.unrolled or inner.registers or any(each.lanes for each in body.around):
+        return 0.0
+    columns = {
+        (each.access.array.name, each.matrix)
+        for each in body.references
+        if each.stride(inner.dim) is Stride.FAR
+        and any(each.stride(loop.dim) is Stride.UNIT for loop in outer)
+        and extents.trips[inner.dim] * _bytes_between(each, point) > machine.l2.bytes
+    }
+    return POWERS_OF_TWO * machine.memory.conflict * extents.count * len(columns)
+
+
+def _bytes_between(reference: Reference, point: isl.Set) -> int:
+    """How many bytes the rows of the array of ``reference`` are apart; 0 if that is not known."""
+    extent = reference.access.array.extents[-1]
+    if extent is None or len(reference.matrix) == 1:
+        return 0
+    length = extent.intersect_params(point).max_val()
+    return int(length.to_python()) * element_size(reference) if length.is_int() else 0
