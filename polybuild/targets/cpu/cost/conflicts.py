@@ -1,8 +1,9 @@
-"""What it costs that columns of an array lie in few sets of a cache where its rows are a power of two apart.
+"""What it costs to store columns of an array, which lie in few sets of a cache if rows are a power of two.
 
 ``for (i) for (j) b[j][i] = a[i][j]`` comes to the neighbours of the elements of a column when it has been
 along all of the column: they are in the second cache then, unless rows of 1024 elements, say, let lines of
 the column drive each other out. Whether they do depends on a parameter, so this is what it costs on average.
+Columns that are only read suffer less, and what is gained by other orders for them is seen without this.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import islpy as isl
 
 from polybuild.effort import POWERS_OF_TWO
 from polybuild.machine.model import Machine
+from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu.cost.core import Body
 from polybuild.targets.cpu.cost.extents import Extents
 from polybuild.targets.cpu.strides import Reference, Stride
@@ -27,7 +29,8 @@ def time_of_conflicts(body: Body, extents: Extents, point: isl.Set, machine: Mac
     columns = {
         (each.access.array.name, each.matrix)
         for each in body.references
-        if each.stride(inner.dim) is Stride.FAR
+        if each.access.kind is not AccessKind.READ
+        and each.stride(inner.dim) is Stride.FAR
         and any(each.stride(loop.dim) is Stride.UNIT for loop in outer)
         and extents.trips[inner.dim] * _bytes_between(each, point) > machine.l2.bytes
     }
