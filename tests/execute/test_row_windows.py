@@ -70,6 +70,8 @@ ALONG_ROWS = {
           s = v - q; *p = q; } }""",
     "rows anywhere": """for (int i = 0; i < n; i++) { real s = 0;
         for (int j = 0; j < m; j++) { s = f * rows[i][j] + (1 - f) * s; rows[i][j] = s; } }""",
+    "sums of rows anywhere": """int i, j; for (i = 0; i < n; i++) { b[i] = 0;
+        for (j = 0; j < m; j++) b[i] += rows[i][j] * u[j]; }""",
     "while": """int i = 0; while (i < n) { real s = a[i * m]; int j = 0;
         while (j < m) { if (a[i * m + j] < s) s = a[i * m + j]; b[i * m + j] = s; j++; } i++; }""",
     "two steps back": """for (int i = 0; i < n; i++) for (int j = 2; j < m; j++)

@@ -33,8 +33,8 @@ def find_row_windows(
 ) -> tuple[tuple[RowWindow, ...], ...]:
     """The windows of the innermost loops inside of the band ``node``, which runs in ``lanes``, loop by loop.
 
-    ``operands`` are those of what lanes compute. Where a loop writes no rows, and reads so few that the first
-    cache of ``machine`` keeps a line of each wherever they lie, there is no window.
+    ``operands`` are those of what lanes compute. There are none where a loop writes no rows, and reads so
+    few, each as far from the next, that the first cache of ``machine`` keeps a line of each.
     """
     inside = (each for each in descendants(node.child(0)) if is_band(each))
     innermost = (each for each in inside if not any(map(is_band, descendants(each.child(0)))))
@@ -101,7 +101,8 @@ def _windows_of(
             continue  # what is written has to be in the buffer wherever it is accessed
         made = (_window(group) for group in groups)
         windows += [each for each in made if each is not None and each.span <= lanes]
-    return tuple(windows) if stores or lanes * len(windows) > few else ()
+    pointers = any(each.array.row_subscripts for each in windows)  # to gather, lanes would load these, too
+    return tuple(windows) if stores or pointers or lanes * len(windows) > few else ()
 
 
 def _goes_along(reference: Reference, operands: Mapping[int, LaneOperand]) -> bool:
