@@ -30,7 +30,7 @@ def find_packed_rows(
 
     None if lanes would gather distant elements again and again, which takes longer than it saves.
     """
-    time = _time(node)
+    time = time_of(node)
     # A buffer lives on the stack of a thread, and stays in its second-level cache while it is used.
     maximum = min(machine.threads.stack, machine.l2.bytes // 4) // row_bytes
     distant: dict[str, list[Reference]] = {}
@@ -91,7 +91,7 @@ def _packed(time: isl.UnionMap, scop: Scop, reads: list[Reference], maximum: int
     )
 
 
-def _time(node: isl.ScheduleNode) -> isl.UnionMap:
+def time_of(node: isl.ScheduleNode) -> isl.UnionMap:
     """``{ instance -> time stamp }`` down to the band ``node``."""
     partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
     time = node.get_prefix_schedule_union_map().flat_range_product(partial)

@@ -18,6 +18,7 @@ from polybuild.poly.relations import largest, maps_of
 from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.model import AccessKind, Scop
+from polybuild.targets.cpu.lane_packing import time_of
 from polybuild.targets.cpu.strides import Reference, references_at
 from polybuild.targets.model import LaneOperand, RowWindow
 
@@ -80,7 +81,7 @@ def _windows_of(
     The ``limits`` are how many lanes there are, and how many rows a cache keeps for certain.
     """
     lanes, few = limits
-    time = _time(band)
+    time = time_of(band)
     stamps = isl.Set.from_union_set(time.range()).intersect_params(scop.context)
     if _has_few(stamps, lanes):
         return ()
@@ -177,10 +178,3 @@ def _has_few(stamps: isl.Set, lanes: int) -> bool:
     values = isl.Map.from_range(stamps).move_dims(_in, 0, _out, 0, around)
     more = largest(values.dim_max(0).sub(values.dim_min(0)))
     return bool(more.is_int()) and more.to_python() + 1 < lanes
-
-
-def _time(node: isl.ScheduleNode) -> isl.UnionMap:
-    """``{ instance -> time stamp }`` down to the band ``node``."""
-    partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
-    time = node.get_prefix_schedule_union_map().flat_range_product(partial)
-    return time.intersect_domain(node.get_domain())
