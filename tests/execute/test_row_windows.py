@@ -130,6 +130,26 @@ def test_a_stretch_that_is_stored_too_late_is_seen(tmp_path, monkeypatch):
     assert run("gcc", new, "-mavx2", "-fopenmp") != run("gcc", source, "-mavx2")
 
 
+ELSEWHERE = {
+    "rows of planes": """int h = m / 2; for (int k = 0; k < n; k++) { real s = 0, q = 0;
+        for (int i = 0; i < 2; i++) for (int j = 0; j < h; j++) {
+          real v = b[(i * n + k) * h + j]; q += v; s += v * (a[(i * n + k) * h + j] - u[0]); }
+        for (int i = 0; i < 2; i++) for (int j = 0; j < h; j++)
+          a[(i * n + k) * h + j] = f * b[(i * n + k) * h + j] - q - s; }""",
+    "under a condition": """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {
+        real v = rows[i][j]; if (j >= 5) v += f * B[i][j - 5]; B[i][j] = v; }""",
+}
+"""Loops along rows of which stretches would be too much, or do not tell all."""
+
+
+@pytest.mark.parametrize("name", [*ELSEWHERE])
+def test_results_of_others(tmp_path, name):
+    source, text = transformed(tmp_path, PROGRAM, "float", "-mavx2", body=ELSEWHERE[name])
+    if name == "under a condition":
+        assert "_window[" not in text
+    check_results(source, text)
+
+
 def test_short_rows_are_gathered(tmp_path):
     """No square is filled for rows of three elements."""
     body = """for (int i = 0; i < n; i++) { real s = 0; for (int j = 0; j < 3; j++) {

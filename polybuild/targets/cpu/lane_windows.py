@@ -83,10 +83,13 @@ def _windows_of(
     lanes, few = limits
     time = time_of(band)
     stamps = isl.Set.from_union_set(time.range()).intersect_params(scop.context)
-    if _has_few(stamps, lanes):
+    by_statement = {each.get_tuple_name(_in): each for each in maps_of(time)}
+    always = all(
+        stamps.is_subset(each.intersect_params(scop.context).range()) for each in by_statement.values()
+    )
+    if not always or _has_few(stamps, lanes):  # a statement under a condition is in no stretch
         return ()
     loops = range(lane, band.get_schedule_depth() + band.band_n_member())
-    by_statement = {each.get_tuple_name(_in): each for each in maps_of(time)}
     by_array: dict[str, list[Reference]] = {}
     for each in references_at(scop, by_statement, loops):
         if each.access.array.extents:

@@ -246,7 +246,7 @@ class _CpuMapper:
         depth = node.get_tree_depth()
         node, vector, around = self._shared_and_tiled(band, vector, around, threads=threads)
         if band.innermost:
-            node = self._points(node, vector, tiled=around.tiled)
+            node = self._points(node, vector, depth, tiled=around.tiled)
         else:
             before = self._vector_code
             node = self.map(node.child(0), around).parent()
@@ -282,13 +282,13 @@ class _CpuMapper:
             loop = insert_tiles(loop, [(0, self._context.machine.memory.line)]).child(0)
         return self.marker.lanes(loop, lanes)
 
-    def _along_rows(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
+    def _along_rows(self, node: isl.ScheduleNode, depth: int) -> isl.ScheduleNode:
         """An innermost band in lanes that each go along a row, where the loop that they share is around.
 
-        That one is the first of the band, or was taken from it for threads.
+        That one is the first of the band, or was taken from it, at ``depth`` or below, for threads.
         """
         alone = node.band_n_member() == 1
-        loop = node.parent() if alone and is_band(node.parent()) else node
+        loop = node.parent() if alone and node.get_tree_depth() > depth and is_band(node.parent()) else node
         free = coincident_members(loop)
         if 0 not in free or (alone and loop is node):
             return node
@@ -491,17 +491,22 @@ class _CpuMapper:
             node, references(self._scop, node), self._dependences, self._context.machine
         )
         depth = node.get_tree_depth()
-        node = self._points(node, vector, tiled=True)
+        node = self._points(node, vector, depth, tiled=True)
         return node.ancestor(node.get_tree_depth() - depth)
 
-    def _points(self, node: isl.ScheduleNode, vector: VectorLoop | None, *, tiled: bool) -> isl.ScheduleNode:
-        """Order the loops of an innermost band, the one for the vector unit last."""
+    def _points(
+        self, node: isl.ScheduleNode, vector: VectorLoop | None, depth: int, *, tiled: bool
+    ) -> isl.ScheduleNode:
+        """Order the loops of an innermost band, the one for the vector unit last.
+
+        Nothing above ``depth`` in the tree is touched.
+        """
         if vector is None:
             if tiled and self._is_recurrence(node):
                 return self._as_carried(wavefront_of_points(node))
             if any(has_loops(each.body) for each in statements_of(node, self._scop)):
                 return self._in_lanes(node)
-            return self._along_rows(node)
+            return self._along_rows(node, depth)
         loop = split_last(node, vector.member)
         if vector.groups:
             return self.marker.simd_children(distribute(loop, list(vector.groups)))
