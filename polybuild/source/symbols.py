@@ -192,7 +192,7 @@ class _NameUses:
     """How the body of a function uses names: whose address it takes, what it uses bare."""
 
     def __init__(self, body: c_ast.Node) -> None:
-        self.addressed: set[str] = set()
+        self.addressed: dict[str, list[c_ast.Node]] = {}  # the lvalues whose address it takes, likewise
         self.changed: set[str] = set()
         self.values: dict[str, list[c_ast.Node]] = {}  # maximal lvalues by the name they start from
         self._visit(body)
@@ -203,7 +203,7 @@ class _NameUses:
             self.changed.add(root)
         if isinstance(node, c_ast.UnaryOp) and node.op == "&":
             if (root := _root(node.expr)) is not None:
-                self.addressed.add(root)
+                self.addressed.setdefault(root, []).append(node.expr)
             self._below(node.expr)
             return
         if isinstance(node, c_ast.UnaryOp) and node.op in {"sizeof", "_Alignof"}:
@@ -234,13 +234,22 @@ def _root(node: c_ast.Node) -> str | None:
 
 
 def _with_uses(symbol: Symbol, uses: _NameUses) -> Symbol:
-    taken = symbol.name in uses.addressed or any(
+    addressed = uses.addressed.get(symbol.name, ())
+    taken = any(not _leads_elsewhere(node, symbol.type) for node in addressed) or any(
         isinstance(_lvalue_type(node, symbol.type), ArrayType) for node in uses.values.get(symbol.name, ())
     )
     if taken:
         return replace(symbol, address_taken=True)
     own = symbol.storage in {StorageClass.LOCAL, StorageClass.STATIC} and is_initialised(symbol.declaration)
     return replace(symbol, table=True) if own and symbol.name not in uses.changed else symbol
+
+
+def _leads_elsewhere(node: c_ast.Node, root: Type) -> bool:
+    """Whether an lvalue that starts from an object of type ``root`` is where a pointer leads."""
+    if not isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
+        return False
+    followed = isinstance(_lvalue_type(node.name, root), PointerType)
+    return followed or _leads_elsewhere(node.name, root)
 
 
 def _lvalue_type(node: c_ast.Node, root: Type) -> Type:

@@ -61,6 +61,22 @@ void product(double **a, const double *x, double *y, int n) {
 }
 """
 
+PIXELS = """
+struct pixel { unsigned char r, g, b; };
+void recolour(int n, const struct pixel *in, struct pixel *out, const int *m) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      const struct pixel *p = &in[i * n + j];
+      struct pixel *q = &out[i * n + j];
+      q->r = (m[0] * p->r + m[1] * p->g + m[2] * p->b) >> 8;
+      q->g = (m[3] * p->r + m[4] * p->g + m[5] * p->b) >> 8;
+      q->b = (m[6] * p->r + m[7] * p->g + m[8] * p->b) >> 8;
+    }
+#pragma endscop
+}
+"""
+
 STEPS = """
 void steps(int n, int m, double A[restrict 2][n]) {
 #pragma scop
@@ -79,7 +95,7 @@ def new_loops(tmp_path, text, **options):
     return re.search(r"the new order.*?else {", result.text, flags=re.DOTALL)[0]
 
 
-@pytest.mark.parametrize("text", [DIGITS, DECIMATE, HAMMING])
+@pytest.mark.parametrize("text", [DIGITS, DECIMATE, HAMMING, PIXELS])
 def test_threads_share_the_loops_as_they_are(tmp_path, text):
     """Stores side by side, terms that compilers unroll and sums of whole numbers stay what they know."""
     found = new_loops(tmp_path, text)

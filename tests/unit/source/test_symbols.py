@@ -110,6 +110,17 @@ def test_addresses(read: Reader) -> None:
     assert taken == {"taken", "counted", "decayed", "passed", "rowed", "member"}
 
 
+def test_addresses_of_what_pointers_lead_to(read: Reader) -> None:
+    """The pointer itself stays where nobody else knows of it."""
+    before = "struct s { int x[3]; int *y; };\n"
+    body = (
+        "int *p = 0, *q = 0, **rows = 0; struct s *record = 0, whole; int *a = &p[3], *b = &record->x[1];\n"
+        f"int *c = &*q, *d = &rows[1][2], *e = &whole.y[2], **f = &rows[0], **g = &whole.y;\n{EMPTY}"
+    )
+    taken = {name for name, symbol in symbols(read, body, before=before).items() if symbol.address_taken}
+    assert taken == {"whole"}
+
+
 def test_volatile_anywhere_in_the_type(read: Reader) -> None:
     before = "typedef volatile int v;\n"
     found = symbols(

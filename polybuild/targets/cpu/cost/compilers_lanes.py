@@ -11,7 +11,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.c.syntax_tree import contains
+from polybuild.c.syntax_tree import contains, key
 from polybuild.context import CompilerRules
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, tuple_name, union_of
@@ -90,13 +90,15 @@ class CompilersLanes:
     def _overlapping_pairs(self, accesses: Sequence[Reference]) -> int:
         """How many pairs of accesses, one of them a write, may be to the same memory.
 
-        Those of an array that the loops move alike are one, as ``a[i]`` and ``a[i + 1]``.
+        Those of an array that the loops move alike are one, as ``a[i]`` and ``a[i + 1]``, and so are
+        members of its structures.
         """
-        arrays = {each.access.array.name: each.access.array for each in accesses}
-        distinct = {(each.access.array.name, each.matrix) for each in accesses}
+        arrays = {key(each.access.array.expression): each.access.array for each in accesses}
+        places = [(key(each.access.array.expression), each.matrix) for each in accesses]
+        distinct = set(places)
         written = {
-            (each.access.array.name, each.matrix)
-            for each in accesses
+            place
+            for place, each in zip(places, accesses, strict=True)
             if each.access.kind is not AccessKind.READ
         }
         every = Counter(name for name, _ in distinct)
