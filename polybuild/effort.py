@@ -145,8 +145,6 @@ DETECTED_DEPTH = 4
 """How often a loop that nobody marked, and that is refused, gives way to those inside."""
 INLINED_CALLS = 8
 """Calls inside each other that are inlined."""
-POWERS_OF_TWO = 0.25
-"""Part of the grids whose rows are a power of two apart, as pictures and transforms have them."""
 COALESCED_DIMENSIONS = 4
 """Dimensions that one loop runs over, as written, which become loops of their own."""
 LONG_ROW = 16
@@ -184,6 +182,8 @@ LANES_LEFT = 0.5
 """Which part of the lanes has not left such a loop, on average, before the last one leaves it."""
 DYNAMIC_TRIPS = 20
 """How often one runs with dynamic bounds, which mostly gathers: each step costs more than a plain one."""
+POWERS_OF_TWO = 0.25
+"""Part of the grids whose rows are a power of two apart, as pictures and transforms have them."""
 FEW_INSTANCES = 500
 """Instances that are too few to matter."""
 ADVICE_STATEMENTS = 32

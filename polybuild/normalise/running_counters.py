@@ -23,8 +23,6 @@ from collections.abc import Iterator, Sequence
 
 from pycparser import c_ast
 
-from polybuild.c.basic_types import INT
-from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import (
     changed_operand,
     duplicate,
@@ -41,6 +39,7 @@ from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, member_path, resolve, stepped_name
 from polybuild.normalise.structure import reads_memory
 from polybuild.normalise.upward_exposed import read_after
+from polybuild.normalise.values_before import is_own_integer
 from polybuild.source.blocks import outward_jumps
 from polybuild.source.model import Region
 from polybuild.values import dataclass
@@ -199,10 +198,9 @@ class _RowStarter:
 
 
 def _is_plain(variable: Variable) -> bool:
+    """Whether nobody else can change a counter, which does not wrap."""
     kind = variable.type
-    special = variable.is_reachable or variable.volatile or variable.thread_local
-    own = variable.storage in {StorageClass.LOCAL, StorageClass.PARAMETER} and not special
-    return own and isinstance(kind, IntegerType) and kind.signed and kind.width >= INT.width
+    return is_own_integer(variable) and isinstance(kind, IntegerType) and kind.signed
 
 
 def _mentions(name: str, *nodes: c_ast.Node) -> int:

@@ -145,7 +145,7 @@ def _values(region: Region, names: Names) -> dict[str, c_ast.Node]:
         if (
             variable is None
             or value is None
-            or not _is_fixed(variable)
+            or not is_own_integer(variable)
             or len(list(walk(value))) > VALUE_NODES
         ):
             continue
@@ -158,7 +158,7 @@ def _values(region: Region, names: Names) -> dict[str, c_ast.Node]:
     return found
 
 
-def _is_fixed(variable: Variable) -> bool:
+def is_own_integer(variable: Variable) -> bool:
     """Whether ``variable`` is an integer that only the function itself can set."""
     own = variable.storage in {StorageClass.LOCAL, StorageClass.PARAMETER}
     special = variable.is_reachable or variable.volatile or variable.thread_local

@@ -96,6 +96,28 @@ class RowWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class RowWindows:
+    """The windows of the ``loops`` inside of one in lanes, filled for a ``stretch`` of iterations at a time.
+
+    While elements are loaded, those that lie so many bytes ``ahead`` are asked for.
+    """
+
+    loops: tuple[tuple[RowWindow, ...], ...] = ()
+    stretch: int = 0
+    ahead: int = 0
+
+    @property
+    def nodes(self) -> frozenset[int]:
+        """The nodes, by identity, whose elements are in a window."""
+        return frozenset(node for loop in self.loops for each in loop for node in each.places)
+
+    @property
+    def are_stored(self) -> bool:
+        """Whether a loop writes to one."""
+        return any(each.written is not None for loop in self.loops for each in loop)
+
+
+@dataclass(frozen=True, slots=True)
 class LaneBodies:
     """What the parts of statements are in lanes, all by the identities of nodes.
 
@@ -122,8 +144,8 @@ class LaneLoop:
     ``variables`` are the private scalars: ``vectors``, by name, or arrays with an element for each lane.
     ``packed`` is what is in buffers while the vectors are computed. It ``diverges`` if loops that are parts
     of statements end for some lanes before they do for others. Nobody reads a ``loose`` variable after the
-    statement named beside it, so lanes that left the loop which this is may change it. The ``windows`` of
-    each loop inside are filled for a ``stretch`` of its iterations at a time.
+    statement named beside it, so lanes that left the loop which this is may change it. Loops inside may have
+    ``windows``.
     """
 
     type: FloatingType
@@ -136,13 +158,7 @@ class LaneLoop:
     singles: frozenset[str] = frozenset()
     diverges: bool = False
     loose: frozenset[tuple[str, str]] = frozenset()
-    windows: tuple[tuple[RowWindow, ...], ...] = ()
-    stretch: int = 0
-
-    @property
-    def stores_rows(self) -> bool:
-        """Whether loops inside write to windows."""
-        return any(each.written is not None for loop in self.windows for each in loop)
+    windows: RowWindows = RowWindows()
 
 
 @dataclass(frozen=True, slots=True)

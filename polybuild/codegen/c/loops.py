@@ -247,10 +247,10 @@ class LoopPrinter:
                 return pair
             directive = replace(directive, shared=1)
         own = self._own_type(node)
-        windows = None if self._lanes is None or own is not None else self._lanes.windows
-        if windows is not None and windows.windows_of(node):
+        if self._lanes is not None and own is None and (windows := self._lanes.windows.windows_of(node)):
             inside = partial(self._body, node, counter, None, None)
-            return [*belonging(windows.lines(node, counter, indent, inside), origin.line)]
+            lines = self._lanes.windows.lines(node, windows, counter, indent, inside)
+            return [*belonging(lines, origin.line)]
         with self._in_use.mentioned() as mentioned:
             constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
             with self._chosen_before(node, indent) as chosen:

@@ -70,17 +70,22 @@ class RowWindowPrinter:
         below = self._inside(node)
         statements = [each.statement.name for each in below]
         arrays = {id(access.node): access.array for each in below for access, _ in each.accesses}
-        for windows in self._scope.lanes.windows if len(set(statements)) == len(statements) else ():
+        for windows in self._scope.lanes.windows.loops if len(set(statements)) == len(statements) else ():
             # an array that is in another buffer by now may have its elements elsewhere
             if all(arrays.get(node) is each.array for each in windows for node in each.places):
                 return windows
         return ()
 
     def lines(
-        self, node: isl.AstNode, counter: str, indent: str, body: Callable[[str], list[str]]
+        self,
+        node: isl.AstNode,
+        windows: Sequence[RowWindow],
+        counter: str,
+        indent: str,
+        body: Callable[[str], list[str]],
     ) -> list[str]:
-        """The loop ``node``, which has windows, stretch by stretch; ``body`` prints what is inside."""
-        names, inner, windows = self._scope.names, indent + _INDENT, self.windows_of(node)
+        """The loop ``node`` stretch by stretch in its ``windows``; ``body`` prints what is inside."""
+        names, inner = self._scope.names, indent + _INDENT
         declared = names.enter()
         first, last = names.declare(f"{counter}_from"), names.declare(f"{counter}_to")
         heads = self._heads(node, first, last, indent)
@@ -105,7 +110,7 @@ class RowWindowPrinter:
 
     def _heads(self, node: isl.AstNode, first: str, last: str, indent: str) -> list[str]:
         """The head of the loop over stretches of ``node``, from the counter ``first`` to ``last``."""
-        expressions, stretch = self._scope.expressions, self._scope.lanes.stretch
+        expressions, stretch = self._scope.expressions, self._scope.lanes.windows.stretch
         end = expressions.operand(node.for_get_cond().op_get_arg(1))
         until = end.text if _operator(node) == "<=" else f"{end.bound(ADDITIVE)} - 1"
         start = expressions.text(node.for_get_init())
@@ -138,7 +143,10 @@ class RowWindowPrinter:
             lane, lambda: scope.instances.element(window.array, scope.expressions.subscripts(lowest))
         )
         names.restore(identifier, outer)
-        columns, constant = scope.lanes.stretch + window.span - 1, "const " if window.written is None else ""
+        columns, constant = (
+            scope.lanes.windows.stretch + window.span - 1,
+            "const " if window.written is None else "",
+        )
         attribute = f"__attribute__((aligned({vector.bytes})))"
         scope.in_use.helpers.add(vector)
         return [
@@ -160,7 +168,7 @@ class RowWindowPrinter:
 
     def _transfer(self, rows: str, called: _WindowNames, places: tuple[int, int], *, stores: bool) -> str:
         """What moves the elements at ``places``, from one to the other, between ``rows`` and a buffer."""
-        function, (low, high) = RowTransfer(self._vector, stores), places
+        function, (low, high) = RowTransfer(self._vector, stores, self._scope.lanes.windows.ahead), places
         self._scope.in_use.helpers.update({function, self._vector.mask})
         end = f"{called.last} - {called.first} + {high + 1}"
         operands = f"{called.buffer}[0], {self._scope.lanes.copies}, {rows}, {low}, {end}"

@@ -14,7 +14,6 @@ from polybuild.codegen.file.vector_types import VectorType
 from polybuild.values import dataclass
 
 _IN_A_LINE = 2
-_AHEAD = 256  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +21,12 @@ class RowTransfer:
     """A function that loads rows into a buffer of vectors of ``type``, or ``stores`` them.
 
     It is given the buffer, how many vectors each of its columns has, where the rows begin, the first of the
-    columns to move, and the one after the last.
+    columns to move, and the one after the last. Loading, it asks for what lies so many bytes ``ahead``.
     """
 
     type: VectorType
     stores: bool
+    ahead: int
 
     @property
     def name(self) -> str:
@@ -52,7 +52,7 @@ class RowTransfer:
         else:
             elements = ", ".join(f"row[{lane}][k]" for lane in range(lanes))
             single = f"    for (; k < end; k++)\n      buffer[k * vectors] = ({vector}){{{elements}}};\n"
-        prefetch = f"__builtin_prefetch((const char *)&row[lane][k] + {_AHEAD});"
+        prefetch = f"__builtin_prefetch((const char *)&row[lane][k] + {self.ahead});"
         ahead = (
             "" if self.stores else f"      for (int lane = 0; lane < {lanes}; lane++)\n        {prefetch}\n"
         )

@@ -55,11 +55,11 @@ def expected(region: RegionReport) -> str:
         return ""
     sizes = ", ".join(f"{name} = {value}" for name, value in found.parameters.items())
     before, after = found.parts["original"], found.parts["one_thread"]
-    part = max(_PARTS, key=lambda name: before.get(name, 0.0))
+    part = max(_PARTS, key=lambda name: before[name])
     gains = f"{_times(found.original_ns / found.one_thread_ns)} the original on one thread"
     if found.all_threads_ns != found.one_thread_ns:
         gains += f", {_times(found.original_ns / found.all_threads_ns)} on all"
-    limit = f"{_PARTS[part]} {_milliseconds(before[part])} -> {_milliseconds(after.get(part, 0.0))} ms"
+    limit = f"{_PARTS[part]} {_milliseconds(before[part])} -> {_milliseconds(after[part])} ms"
     others = [
         f"'{each.name}' {_times(found.original_ns / each.one_thread_ns)}"
         for each in found.candidates

@@ -36,7 +36,7 @@ from polybuild.targets.cpu.lane_packing import find_packed_rows
 from polybuild.targets.cpu.lane_windows import copies_with, find_row_windows, stretch_of
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
 from polybuild.targets.cpu.vectorise import has_loops
-from polybuild.targets.model import Interleaved, LaneLoop, LaneOperand, PackedRows, RowWindow
+from polybuild.targets.model import Interleaved, LaneLoop, LaneOperand, PackedRows, RowWindow, RowWindows
 from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -93,7 +93,6 @@ def find_lane_loop(
         loops,
         loose,
         rows.windows,
-        rows.stretch,
     )
 
 
@@ -115,13 +114,12 @@ class _Vectors:
 class _RowAccess:
     """How lanes of so many ``copies`` of vectors come to the rows that they access, each its own.
 
-    Rows are ``packed``, or loops inside have ``windows`` that are filled for a ``stretch`` of iterations.
+    Rows are ``packed``, or loops inside have ``windows``.
     """
 
     copies: int
     packed: tuple[PackedRows, ...]
-    windows: tuple[tuple[RowWindow, ...], ...]
-    stretch: int
+    windows: RowWindows
 
 
 def _rows(
@@ -144,18 +142,20 @@ def _rows(
     inside = {part for loop in windows for each in loop for part in each.places}
     others = {part: each for part, each in operands.items() if part not in inside}
     pack = partial(find_packed_rows, node, scop, machine=machine)
-    alone = pack(operands, row_bytes=vector.bytes)
-    chosen = others if alone is None else operands
-    packed = pack(others, row_bytes=vector.bytes) if alone is None else alone
+    chosen, packed = operands, pack(operands, row_bytes=vector.bytes)
+    if packed is None and inside:
+        chosen, packed = others, pack(others, row_bytes=vector.bytes)
     if packed is not None and _has_distant(others, packed):
         copies = max(1, min(vector.copies, machine.l1.ways // vector.lanes))
         vector = replace(vector, copies=copies)
         packed = pack(chosen, row_bytes=vector.bytes)
     if packed is None:
         return None
-    windows = _besides(windows, packed)
-    stretch = stretch_of(windows, vector.lanes, vector.bytes, machine.l1)
-    return _RowAccess(vector.copies, packed, windows, stretch) if stretch or not windows else None
+    loops = _besides(windows, packed)
+    stretch = stretch_of(loops, vector.lanes, vector.bytes, machine.l1)
+    if loops and not stretch:
+        return None
+    return _RowAccess(vector.copies, packed, RowWindows(loops, stretch, machine.memory.ahead))
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def find_row_windows(
     inside = (each for each in descendants(node.child(0)) if is_band(each))
     innermost = (each for each in inside if not any(map(is_band, descendants(each.child(0)))))
     lane = node.get_schedule_depth()
-    found = (_windows_of(each, lane, scop, operands, (lanes, machine.l1.ways)) for each in innermost)
+    found = (_windows_of(each, lane, scop, operands, lanes=lanes, few=machine.l1.ways) for each in innermost)
     return tuple(each for each in found if each)
 
 
@@ -74,13 +74,14 @@ def _windows_of(
     lane: int,
     scop: Scop,
     operands: Mapping[int, LaneOperand],
-    limits: tuple[int, int],
+    *,
+    lanes: int,
+    few: int,
 ) -> tuple[RowWindow, ...]:
-    """The windows of the last loop of ``band``, inside of that in lanes at depth ``lane``.
+    """The windows of the last loop of ``band``, inside of that in ``lanes`` at depth ``lane``.
 
-    The ``limits`` are how many lanes there are, and how many rows a cache keeps for certain.
+    A cache keeps a line of a ``few`` rows for certain.
     """
-    lanes, few = limits
     time = time_of(band)
     stamps = isl.Set.from_union_set(time.range()).intersect_params(scop.context)
     by_statement = {each.get_tuple_name(_in): each for each in maps_of(time)}
@@ -101,7 +102,7 @@ def _windows_of(
         written = any(each.access.kind is not AccessKind.READ for each in found)
         stores = stores or (written and any(row[-1] != 0 for each in found for row in each.matrix))
         groups = _by_row(time, stamps, scop, fitting)
-        if written and (len(groups) != 1 or len(fitting) != len(found)):
+        if written and [len(each) for each in groups] != [len(found)]:
             continue  # what is written has to be in the buffer wherever it is accessed
         made = (_window(group) for group in groups)
         windows += [each for each in made if each is not None and each.span <= lanes]
@@ -125,7 +126,7 @@ def _by_row(
 ) -> list[list[tuple[Reference, int]]]:
     """References to the same row in each iteration, with how far each is from the first of them.
 
-    Those that not all of the ``stamps`` make are left out, and are groups of their own.
+    Those that not all of the ``stamps`` make are left out.
     """
     groups: list[tuple[isl.PwMultiAff, list[tuple[Reference, int]]]] = []
     for each in fitting:
@@ -133,12 +134,11 @@ def _by_row(
         touched = isl.Map.from_union_map(time.reverse().apply_range(isl.UnionMap.from_map(relation)))
         touched = touched.intersect_params(scop.context)
         if not stamps.is_subset(touched.domain()):
-            groups.append((isl.PwMultiAff.from_map(touched), []))
             continue
         element = isl.PwMultiAff.from_map(touched)
         for first, group in groups:
             distance = _distance(first, element)
-            if group and distance is not None:
+            if distance is not None:
                 group.append((each, distance))
                 break
         else:
@@ -158,7 +158,7 @@ def _window(group: Sequence[tuple[Reference, int]]) -> RowWindow | None:
 
     What is between elements that an iteration reads is loaded, too: it is part of the same row.
     """
-    if not group or len({reference.matrix[-1][-1] for reference, _ in group}) != 1:
+    if len({reference.matrix[-1][-1] for reference, _ in group}) != 1:
         return None
     first = min(distance for _, distance in group)
     places = {id(reference.access.node): distance - first for reference, distance in group}

@@ -292,16 +292,13 @@ class _CpuMapper:
         free = coincident_members(loop)
         if 0 not in free or (alone and loop is node):
             return node
-        if free != [0] and not self._moves_rows(loop, references(self._scop, loop)):
+        first = loop if alone else loop.band_split(1)
+        lanes = self._lanes_of(first)
+        if lanes is None or not lanes.windows.loops:
             return node
-        loop = loop if alone else loop.band_split(1)
-        lanes = self._lanes_along_rows(loop)
-        return node if lanes is None else self._written_in_lanes(loop, lanes)
-
-    def _lanes_along_rows(self, loop: isl.ScheduleNode) -> LaneLoop | None:
-        """How ``loop``, a band of one member, is in lanes that each go along a row in a loop inside."""
-        lanes = self._lanes_of(loop) if coincident_members(loop) else None
-        return lanes if lanes is not None and lanes.windows else None
+        if free != [0] and not _moves_rows(references(self._scop, loop), lanes):
+            return node
+        return self._written_in_lanes(first, lanes)
 
     def _last_in_lanes(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """The same of a band of several loops: that along which most elements are side by side, put last.
@@ -347,12 +344,10 @@ class _CpuMapper:
         if vector is None or (vector.groups and not (self._distribute and band.last)):
             return None
         far = any(each.stride(vector.member) is Stride.FAR for each in band.accesses)
-        return None if far and self._moves_rows(band.node, band.accesses) else vector
-
-    def _moves_rows(self, node: isl.ScheduleNode, accesses: Sequence[Reference]) -> bool:
-        """Whether lanes of the first loop of a band go along rows that they store, or store transposed."""
-        lanes = self._lanes_along_rows(node.band_split(1)) if node.band_n_member() > 1 else None
-        return lanes is not None and (lanes.stores_rows or _transposes(accesses, lanes))
+        if not far or band.node.band_n_member() == 1 or 0 not in coincident_members(band.node):
+            return vector
+        lanes = self._lanes_of(band.node.band_split(1))
+        return None if lanes is not None and _moves_rows(band.accesses, lanes) else vector
 
     def _shared_and_tiled(
         self, band: _BandFacts, vector: VectorLoop | None, around: _Around, *, threads: bool
@@ -532,12 +527,22 @@ class _CpuMapper:
         return slow and is_chain(node, self._dependences.flow, self._context.machine)
 
 
+def _moves_rows(accesses: Sequence[Reference], lanes: LaneLoop) -> bool:
+    """Whether ``lanes`` of a band's first loop go along rows that they store, or load to store columns."""
+    return bool(lanes.windows.loops) and (lanes.windows.are_stored or _transposes(accesses, lanes))
+
+
 def _transposes(accesses: Sequence[Reference], lanes: LaneLoop) -> bool:
-    """Whether ``lanes`` of a band's first loop load whole rows, and all that they store is columns, then."""
-    moved = {node for loop in lanes.windows for each in loop for node in each.places}
-    others = [each for each in accesses if each.access.array.extents and id(each.access.node) not in moved]
-    written = [each for each in others if each.access.kind is not AccessKind.READ]
-    columns = all(each.is_adjacent(0) and each.matrix[-1][-1] == 0 for each in written)
+    """Whether all that ``lanes`` store is columns, a place of each, and no row is left to gather."""
+    others = [
+        each
+        for each in accesses
+        if each.access.array.extents and id(each.access.node) not in lanes.windows.nodes
+    ]
     if any(each.stride(0) is Stride.FAR for each in others):
         return False
-    return bool(written) and columns and all(any(row[-1] for row in each.matrix) for each in written)
+    written = [each for each in others if each.access.kind is not AccessKind.READ]
+    return bool(written) and all(
+        each.is_adjacent(0) and each.matrix[-1][-1] == 0 and any(row[-1] for row in each.matrix)
+        for each in written
+    )

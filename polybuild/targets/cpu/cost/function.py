@@ -150,8 +150,7 @@ class LoopCost:
     def at(self, values: Mapping[str, int]) -> Cost:
         """The cost where parameters have ``values``, by their names; others have a usual one."""
         running = self.loops.at(values)
-        segments = (self._segment(each, running) for each in running.segments)
-        return sum(segments, Cost())
+        return sum((self._segment(each, running) for each in running.segments), Cost())
 
     def shared_at(self, values: Mapping[str, int]) -> float:
         """How many iterations threads share at once, at most, where parameters have ``values``; 0 if none."""
@@ -170,18 +169,14 @@ class LoopCost:
     def _segment(self, nest: Nest, running: Running) -> Cost:
         """The cost of loops that come one after the other with all that is in them."""
         traffic = running.traffic
-        cost, conflicting, alone, shared, starts = Cost(), 0.0, 0.0, 0.0, 0.0
-        extents = traffic.extents
+        cost, conflicts, alone, shared, starts = Cost(), 0.0, 0.0, 0.0, 0.0
         for leaf, around in leaves(nest):
-            trips = extents[id(leaf)].trips
-            own = cost_on_core(
-                self.loops.bodies[id(leaf)], extents[id(leaf)], self.machine, self.compiled_bytes
-            )
+            body, extents = self.loops.bodies[id(leaf)], traffic.extents[id(leaf)]
+            trips = extents.trips
+            own = cost_on_core(body, extents, self.machine, self.compiled_bytes)
             faster = self._speedup(around, trips)
-            body = self.loops.bodies[id(leaf)]
-            conflicts = time_of_conflicts(body, extents[id(leaf)], running.point, self.machine)
             cost += own.divided(faster)
-            conflicting += conflicts / faster
+            conflicts += time_of_conflicts(body, extents, running.point, self.machine) / faster
             alone += own.total
             shared += own.total / faster
             starts = max(starts, _starts(around, trips) if self.parallel else 0.0)
@@ -190,7 +185,7 @@ class LoopCost:
         together = starts * self.machine.threads.start
         if starts:
             together += time_of_exchange(nest, traffic, self.machine)
-        return (cost + moved).overlapping() + Cost(threads=together, conflicts=conflicting)
+        return (cost + moved).overlapping() + Cost(threads=together, conflicts=conflicts)
 
     def _moved(self, traffic: Traffic, nest: Nest, gain: float) -> Cost:
         """What it takes to bring data to the cores, of which the work of ``gain`` runs at once."""

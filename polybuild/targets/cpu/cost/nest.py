@@ -282,8 +282,8 @@ def _packed(directive: LoopDirective | None) -> frozenset[int]:
 
 def _windowed(directive: LoopDirective | None) -> frozenset[int]:
     """The nodes of elements that are in stretches of rows in buffers."""
-    windows = () if directive is None or directive.lanes is None else directive.lanes.windows
-    return frozenset(node for loop in windows for each in loop for node in each.places)
+    lanes = None if directive is None else directive.lanes
+    return lanes.windows.nodes if lanes is not None else frozenset()
 
 
 def _is_unrolled(node: isl.ScheduleNode, member: int) -> bool:

@@ -50,7 +50,7 @@ def test_a_transformed_region_tells_all_that_is_known():
 
 
 def test_what_costs_are_expected_is_told():
-    parts = dict.fromkeys(("arithmetic", "accesses", "caches", "memory", "pages"), 0.0)
+    parts = dict.fromkeys(("arithmetic", "accesses", "caches", "memory", "pages", "conflicts"), 0.0)
     original, new = {**parts, "waiting": 4e6, "memory": 1e6}, {**parts, "waiting": 5e5, "memory": 1e6}
     prediction = Prediction(
         4e6,
