@@ -112,7 +112,7 @@ class Trials:
         if problem is None:
             report = replace(report, compile_seconds=time.perf_counter() - started)
             self._gained[region.span] = text, report, details
-        made = (text, report) if problem is None else None
+        made = (_without_plan(text), report) if problem is None else None
         return TriedLoop(problem, details.took_all, parallel and problem is None, made)
 
     def result_of(self, region: Region, context: CompileContext) -> Compiled | None:
@@ -123,6 +123,13 @@ class Trials:
             return self._gained[region.span]
         found = cast("TriedLoop | None", self.watch.found.get(_position_of(region)))
         return None if found is None or found.made is None else (*found.made, None)
+
+
+def _without_plan(text: RegionText | None) -> RegionText | None:
+    """``text`` for other processes, where the trees of a plan for a device cannot go."""
+    if text is None or text.kernels is None:
+        return text
+    return replace(text, kernels=replace(text.kernels, request=None))
 
 
 def _position_of(region: Region) -> Position:

@@ -194,7 +194,7 @@ def test_boxes_in_shared_memory(case, emulator, runtime, original, tmp_path):
 
 
 @pytest.mark.usefixtures("nvcc")
-@pytest.mark.parametrize("shape", ["diamond", "hexagonal"])
+@pytest.mark.parametrize("shape", ["diamond", "hexagonal", "split"])
 def test_other_shapes(shape, emulator, runtime, original, tmp_path):
     result = tiled("two grids", "cuda", tmp_path, tile_shape=shape)
     made = device_programs.build(result, "program", runtime, tmp_path)

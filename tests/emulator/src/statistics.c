@@ -35,7 +35,7 @@ static int kernel_count;
 static uint64_t copies[2], copied[2];
 
 static const void *places[MOST_PLACES]; /* program counters, hashed */
-static unsigned times[MOST_PLACES], last_thread = ~0u;
+static unsigned times[MOST_THREADS][MOST_PLACES], seen_in[MOST_THREADS], phase = 1;
 static struct event *events[MOST_THREADS / WARP];
 static size_t event_count[MOST_THREADS / WARP], event_room[MOST_THREADS / WARP];
 
@@ -68,11 +68,11 @@ static unsigned place_of(const void *pc) {
 }
 
 void count_access(const void *pc, enum space space, uintptr_t address, unsigned bytes, bool writes) {
-    if (running.thread != last_thread) { /* a thread runs from barrier to barrier */
-        memset(times, 0, sizeof times);
-        last_thread = running.thread;
+    unsigned thread = running.thread, warp = thread / WARP, place = place_of(pc);
+    if (seen_in[thread] != phase) { /* its first access since the last barrier */
+        memset(times[thread], 0, sizeof times[thread]);
+        seen_in[thread] = phase;
     }
-    unsigned warp = running.thread / WARP, place = place_of(pc);
     if (event_count[warp] == event_room[warp]) {
         event_room[warp] = event_room[warp] ? 2 * event_room[warp] : 1024;
         events[warp] = realloc(events[warp], event_room[warp] * sizeof **events);
@@ -80,7 +80,7 @@ void count_access(const void *pc, enum space space, uintptr_t address, unsigned 
             abort();
     }
     events[warp][event_count[warp]++] =
-        (struct event){place, times[place]++, running.thread % WARP, bytes, writes, space, address};
+        (struct event){place, times[thread][place]++, thread % WARP, bytes, writes, space, address};
 }
 
 static int compare(const void *left, const void *right) {
@@ -172,7 +172,7 @@ void count_phase(unsigned threads) {
         }
         event_count[warp] = 0;
     }
-    last_thread = ~0u;
+    phase++;
 }
 
 void count_launch(const struct kernel *kernel, uint64_t blocks, unsigned threads, uint64_t barriers,

@@ -10,6 +10,7 @@ from polybuild.cli import main as cli
 from polybuild.driver import translate, trials
 from polybuild.driver.file import compile_source
 from polybuild.driver.isolation import TrialLimits, Watch
+from polybuild.driver.pipes import packed, unpacked
 from polybuild.options import Options
 
 LOOP = "  for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++)\n      {}[i][j] = {}[i][j] * 2 + 1;\n"
@@ -45,6 +46,17 @@ def test_what_threads_run_in_parts_stays_in_parts(found, monkeypatch):
 
     monkeypatch.setattr(trials, "compile_region", without_threads)
     assert found(Watch())[0] == [ONE, TWO]
+
+
+def test_what_was_found_out_about_kernels_goes_to_other_processes(tmp_path):
+    path, told = tmp_path / "file.c", {}
+    path.write_text(f"{FILE}}}\n")
+    options = Options(autodetect=True, backend="opencl", min_work=0)
+    watch = Watch(is_found=lambda position, what: told.setdefault(position, packed(what)))
+    regions = compile_source(str(path), options, ["gcc"], ["-O3"], watch).regions
+    assert {each.backend for each in regions} == {"opencl"}
+    (text, _), *_ = (unpacked(each).made for each in told.values())
+    assert text.device.kernels
 
 
 def test_what_another_process_found_out_is_not_tried_again(found, monkeypatch):
