@@ -38,6 +38,12 @@ class PointerDifference(c_ast.BinaryOp):  # type: ignore[misc]
     __slots__ = ()
 
 
+class Residue(c_ast.BinaryOp):  # type: ignore[misc]
+    """``e % n`` of what is never negative: a number from 0 to ``n - 1``."""
+
+    __slots__ = ()
+
+
 class PointerTest(c_ast.BinaryOp):  # type: ignore[misc]
     """``p != 0`` of a pointer that does not change in the region: 1 or 0, known on entry."""
 

@@ -250,7 +250,10 @@ class LoopNormaliser:
         state.counters.append(name)
         for each in changed:
             state.values[each] = self._at_iteration(before[each], changes.get(each), induction)
-        cond, body = self._iteration(node)
+        if self._asked and not isinstance(node, c_ast.DoWhile):  # its body is as little asked for as in _for
+            cond, body = self._evaluated(node.cond), list[c_ast.Node]()
+        else:
+            cond, body = self._iteration(node)
         trips = None
         if isinstance(node, c_ast.DoWhile):
             body += self._last_values(node)

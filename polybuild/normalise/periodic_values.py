@@ -9,21 +9,24 @@
     }
 
 However they are changed, by ``now = 1 - now``, ``now ^= 1``, ``now = (now + 1) % 3`` or a swap: that the
-numbers come back is found by computing them.
+numbers come back is found by computing them. They may start at what another one of them is (``isw = jsw``,
+of red and black points in rows), as what that takes in turn is known.
 (M. Wolfe, *Beyond induction variables*, PLDI 1992, section 4.2.)
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pycparser import c_ast
 
 from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.syntax_tree import key, replaced, walk
-from polybuild.c.synthetic import EntryValue, number
+from polybuild.c.synthetic import EntryValue, ExactCast, Residue, number
 from polybuild.c.types import IntegerType
 from polybuild.effort import PERIOD
 from polybuild.normalise.constant_values import constant_value
@@ -36,14 +39,16 @@ from polybuild.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """The numbers that a variable takes in turn: ``first + step * k``, modulo ``period``, in iteration ``k``.
+    """The numbers from ``minimum`` to less than ``minimum + period``, which a variable takes in turn.
 
-    The first is that before the loop; all are at least 0 and less than ``period``.
+    In iteration ``k`` it is ``minimum + (first - minimum + step * k) % period``, where ``first`` is what it is
+    before the loop; None if that is one of the numbers, but no constant.
     """
 
-    first: int
+    first: int | None
     step: int
     period: int
+    minimum: int = 0
 
 
 def cycles(
@@ -55,12 +60,46 @@ def cycles(
 
     They hold what is ``before`` the loop, and ``after`` an iteration that begins with the ``marks``.
     """
-    places: dict[Variable, list[int]] = {}
-    for each in marks:
-        start = before.get(each)
-        first = None if start is None or isinstance(start, PointerValue) else constant_value(start)
-        if first is not None and isinstance(each.type, IntegerType):
-            places[each] = [first]
+    starts = {each: _possible(before.get(each)) for each in marks if isinstance(each.type, IntegerType)}
+    starts = {each: numbers for each, numbers in starts.items() if numbers}
+    if math.prod(map(len, starts.values())) > PERIOD**2:
+        starts = {each: numbers for each, numbers in starts.items() if len(numbers) == 1}
+    alike: dict[Variable, set[Cycle | None]] = {each: set() for each in starts}
+    for numbers in itertools.product(*starts.values()):
+        found = _cycles_from(dict(zip(starts, numbers, strict=True)), after, marks)
+        for each, cycles_of in alike.items():
+            cycle = found.get(each)
+            cycles_of.add(cycle if cycle is None or len(starts[each]) == 1 else replace(cycle, first=None))
+    one = {each: next(iter(found)) for each, found in alike.items() if len(found) == 1}
+    return _lasting({each: cycle for each, cycle in one.items() if cycle is not None}, after, marks)
+
+
+def _possible(start: SymbolicValue) -> Sequence[int]:
+    """The numbers that ``start`` may be, which are a constant or what another variable takes in turn."""
+    if start is None or isinstance(start, PointerValue):
+        return ()
+    number_alone = constant_value(start)
+    if number_alone is not None:
+        return (number_alone,)
+    match start:
+        case ExactCast():
+            return _possible(start.expr)
+        case Residue():
+            period = constant_value(start.right)
+            return () if period is None else range(period)
+        case c_ast.BinaryOp(op="+", right=c_ast.Constant()):
+            minimum = constant_value(start.right)
+            return () if minimum is None else [minimum + each for each in _possible(start.left)]
+    return ()
+
+
+def _cycles_from(
+    first: Mapping[Variable, int],
+    after: Mapping[Variable, SymbolicValue],
+    marks: Mapping[Variable, EntryValue],
+) -> dict[Variable, Cycle]:
+    """The cycles of variables that are ``first``."""
+    places = {each: [start] for each, start in first.items()}
     for _ in range(math.lcm(*range(2, PERIOD + 1))):  # after so many all that take numbers in turn begin anew
         now = {key(marks[each]): number(numbers[-1]) for each, numbers in places.items()}
         for each, numbers in list(places.items()):
@@ -69,7 +108,15 @@ def cycles(
                 del places[each]
             else:
                 numbers.append(following)
-    found = {each: cycle for each, numbers in places.items() if (cycle := _cycle(numbers)) is not None}
+    return {each: cycle for each, numbers in places.items() if (cycle := _cycle(numbers)) is not None}
+
+
+def _lasting(
+    found: dict[Variable, Cycle],
+    after: Mapping[Variable, SymbolicValue],
+    marks: Mapping[Variable, EntryValue],
+) -> dict[Variable, Cycle]:
+    """Those ``found`` that come from no other variables of ``marks``."""
     while True:
         others = {key(mark) for each, mark in marks.items() if each not in found}
         lasting = {each: cycle for each, cycle in found.items() if others.isdisjoint(_parts(after[each]))}
@@ -92,10 +139,12 @@ def _following(after: SymbolicValue, now: Mapping[object, c_ast.Node]) -> int | 
 
 
 def _cycle(numbers: list[int]) -> Cycle | None:
+    minimum = min(numbers)
+    first = numbers[0] - minimum
     for period in range(2, PERIOD + 1):
         step = (numbers[1] - numbers[0]) % period
-        if step and all((numbers[0] + step * k) % period == each for k, each in enumerate(numbers)):
-            return Cycle(numbers[0], step, period)
+        if step and all((first + step * k) % period == each - minimum for k, each in enumerate(numbers)):
+            return Cycle(numbers[0], step, period, minimum)
     return None
 
 
@@ -123,6 +172,8 @@ def _after_rounds(before: SymbolicValue, cycle: Cycle, rounds: Sum, state: Symbo
     kind = None if before is None or isinstance(before, PointerValue) else state.typing(before)
     if not isinstance(kind, IntegerType):
         return None
-    walked = wide_tree(rounds.times(cycle.step).plus(Sum(cycle.first)), LONG_LONG, state.typing)
-    place = c_ast.BinaryOp("%", walked, number(cycle.period))
-    return tree_of(sum_of(place, LONG_LONG, state.typing), kind, state.typing)
+    typing = state.typing
+    first = sum_of(before, LONG_LONG, typing) if cycle.first is None else Sum(cycle.first)
+    walked = wide_tree(rounds.times(cycle.step).plus(first).plus(Sum(-cycle.minimum)), LONG_LONG, typing)
+    place = Residue("%", walked, number(cycle.period))
+    return tree_of(sum_of(place, LONG_LONG, typing).plus(Sum(cycle.minimum)), kind, typing)

@@ -232,6 +232,27 @@ for (int t = 0; t < steps; t++) for (int c = 0; c < 2; c++) for (int i = 1; i < 
   for (int j = first; j < w - 1; j += 2)
     p[i][j] = (p[i - 1][j] + p[i][j - 1] + p[i][j + 1] + p[i + 1][j]) / 4;
 }""",
+    "red and black, by where rows start in turn": """
+for (int t = 0; t < steps; t++) {
+  int jsw = 1, isw;
+  for (int pass = 1; pass <= 2; pass++) {
+    isw = jsw;
+    for (int i = 1; i < h - 1; i++) {
+      for (int j = isw; j < w - 1; j += 2)
+        p[i][j] = 0.25 * (p[i - 1][j] + p[i][j - 1] + p[i][j + 1] + p[i + 1][j]);
+      isw = 3 - isw;
+    }
+    jsw = 3 - jsw;
+  }
+}""",
+    "red and black, by headers that say where rows start": """
+int isw, jsw, pass;
+for (int t = 0; t < steps; t++)
+  for (pass = 1, jsw = 1; pass <= 2; pass++, jsw = 3 - jsw) {
+    isw = jsw;
+    for (int i = 1; i < h - 1; i++, isw = 3 - isw) for (int j = isw; j < w - 1; j += 2)
+      p[i][j] = 0.25 * (p[i - 1][j] + p[i][j - 1] + p[i][j + 1] + p[i + 1][j]);
+  }""",
     "three colours of lines": """
 for (int t = 0; t < steps; t++) for (int c = 0; c < 3; c++) EACH if (i % 3 == c)
   p[i][j] = (p[i - 1][j] + p[i + 1][j]) / 2;""",

@@ -43,6 +43,17 @@ def region(body, parameters, after=""):
 
 
 CASES = {
+    "where rows start in turn": (
+        """int r = 1, s; for (int c = 0; c < 2; c++) { s = r;
+        for (int i = 0; i < n; i++) { a[s] = 0; s = 3 - s; } r = 3 - r; }""",
+        "for (int c = 0; c < 2; c++) { for (int i = 0; i < n; i++) { a[(i + c % 2) % 2 + 1] = 0; } }",
+        "",
+    ),
+    "numbers that start at any one": (
+        "int s; for (int i = 0; i < n; i++) { s = k; for (int j = 0; j < n; j++) { a[s] = 0; s = 3 - s; } }",
+        "int s for (int i = 0; i < n; i++) { s = k; for (int j = 0; j < n; j++) { a[s] = 0; s = 3 - s; } }",
+        "",
+    ),
     "forward substitution": (
         "for (int i = 0; i < n; i++) { int m = 2*i + 1; a[m] = 0; }",
         "for (int i = 0; i < n; i++) { a[2 * i + 1] = 0; }",
