@@ -30,7 +30,7 @@ def unused_settings(work: Transformation) -> tuple[Diagnostic, ...]:
     hint = "leave the setting out here, or see with 'polybuild explain' what stands in the way"
     unused = tuple(Diagnostic(Severity.WARNING, CODE, each, begin, hint) for each in found)
     exceeded = work.text.kernels.exceeded if work.text.kernels is not None else ()
-    hint = "with fewer points for each thread, or none of these settings, products are kept in registers"
+    hint = "with smaller tiles, fewer points for each thread, or none of these settings, there is room"
     return unused + tuple(Diagnostic(Severity.WARNING, LARGE, each, begin, hint) for each in exceeded)
 
 

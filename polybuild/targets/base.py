@@ -67,17 +67,38 @@ class WarpShapes:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeTileShapes:
+    """Tiles over time, by the dimensions of space: iterations of the loops over time and space.
+
+    The ``tiles`` are for values in memory. Where strips keep boxes in shared memory the first of the sizes in
+    ``shared`` are taken that have room there. Blocks have so many threads along space as ``blocks`` says.
+    On small grids tiles may have a part of each size, divided by one of ``parts``, if they take ``gain`` of
+    the time at most; they are no narrower than ``narrowest`` along the last loop.
+    """
+
+    tiles: tuple[tuple[int, ...], ...] = ((32, 512), (16, 32, 256), (8, 16, 16, 128))
+    shared: tuple[tuple[tuple[int, ...], ...], ...] = (
+        ((32, 512), (16, 256), (8, 128)),
+        ((16, 32, 256), (16, 32, 128), (16, 32, 64), (8, 16, 64), (8, 16, 32)),
+        ((8, 16, 16, 128), (6, 12, 8, 64), (6, 12, 8, 32), (4, 8, 8, 32), (4, 4, 4, 32)),
+    )
+    blocks: tuple[tuple[int, ...], ...] = ((256,), (4, 128), (2, 4, 64))
+    parts: tuple[int, ...] = (1, 2, 4, 8)
+    narrowest: int = 32
+    gain: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
 class BlockShapes:
     """Grids, blocks and tiles that suit a device, for one, two and three loops of threads, x last.
 
-    ``grids`` has the blocks, what has more tiles wraps around. Where the band has a sequential loop, too, and
-    no access is of another element each time, values are reused and a thread works on several points: tiles
-    are ``reusing_tiles`` by ``sequential_tiles``, blocks ``reusing_blocks``. Elsewhere tiles are
+    ``grids`` has the blocks, what has more tiles wraps around. Where the band has a sequential loop, too,
+    and no access is of another element each time, values are reused and a thread works on several points:
+    tiles are ``reusing_tiles`` by ``sequential_tiles``, blocks ``reusing_blocks``. Elsewhere tiles are
     ``streaming_tiles`` and blocks ``streaming_blocks``: a thread walks along the first loop, one address
     after the other. What is for warps has shapes of ``warps``: no more threads than a row has parts, and
-    several blocks for each multiprocessor. Tiles over time have
-    ``time_tiles`` iterations of the loops over time and space, and blocks of ``time_blocks``. A kernel that
-    counts has ``counting_blocks`` at most, some for each multiprocessor: each adds up counts of its own.
+    several blocks for each multiprocessor. Those of tiles ``over_time`` are apart. A kernel that counts
+    has ``counting_blocks`` at most, some for each multiprocessor: each adds up counts of its own.
     """
 
     grids: tuple[tuple[int, ...], ...] = ((32768,), (256, 256), (64, 64, 64))
@@ -88,9 +109,8 @@ class BlockShapes:
     reusing_blocks: tuple[tuple[int, ...], ...] = ((64,), (16, 16), (4, 4, 32))
     sequential_tiles: tuple[int, ...] = (32, 16, 16)
     products: ProductShapes = ProductShapes()
-    time_tiles: tuple[tuple[int, ...], ...] = ((32, 512), (16, 32, 256), (8, 16, 16, 128))
+    over_time: TimeTileShapes = TimeTileShapes()
     counting_blocks: int = 1024
-    time_blocks: tuple[tuple[int, ...], ...] = ((256,), (4, 128), (2, 4, 64))
 
 
 @dataclass(frozen=True, slots=True)

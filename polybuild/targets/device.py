@@ -353,7 +353,7 @@ class KernelTree:
     these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``; ``tiles``
     what it keeps in shared memory and registers; ``added`` the statements that are
     no instances of the region's, by name; ``full`` the full tiles, by the name of the
-    mark around what is done for a tile.
+    mark around what is done for a tile. ``told`` is what is said of tiles that have no room.
     """
 
     schedule: isl.Schedule
@@ -362,6 +362,7 @@ class KernelTree:
     tiles: Mapping[Mark, tuple[Tile, ...]]
     added: Mapping[str, AddedStatement]
     full: Mapping[Mark, FullTiles]
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,21 +13,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
-from functools import reduce
 
 import islpy as isl
 
-from polybuild.poly.relations import maps_of
-from polybuild.scop.model import Array, Scop
+from polybuild.scop.model import Scop
 from polybuild.storage.buffers import element_size
 from polybuild.targets.device import Box
-from polybuild.targets.gpu.footprint import box_of
-from polybuild.targets.gpu.placement import union_of
+from polybuild.targets.gpu.strip_boxes import strip_box
 from polybuild.targets.gpu.time_tiles import TimeTiles
-from polybuild.transform.tiling.phases import Phase, plus
+from polybuild.transform.tiling.phases import plus
 from polybuild.transform.tiling.shapes import phases_of
 
-_in, _out = isl.dim_type.in_, isl.dim_type.out
+_in = isl.dim_type.in_
 
 
 def align_loads(
@@ -43,7 +40,7 @@ def align_loads(
         return tiles
     moves = Counter[int]()
     for array in scop.arrays:
-        box = _box(scop, array, first)
+        box = strip_box(scop, array, first)
         if box is not None:
             line, sector = (each // element_size(array) for each in pieces)
             moves.update(_off(box, line, sector, reuse=reuse))
@@ -55,22 +52,6 @@ def align_loads(
     moved = replace(stencil, space=space)
     phases = tuple(phases_of(moved, tiles.shape, tiles.sizes, dependences))
     return replace(tiles, stencil=moved, phases=phases)
-
-
-def _box(scop: Scop, array: Array, phase: Phase) -> Box | None:
-    """The box of ``array`` for a strip of ``phase``."""
-    members = (isl.UnionMap.from_union_pw_aff(each) for each in (phase.wave, *phase.tiles, *phase.strips))
-    stamps = reduce(isl.UnionMap.flat_range_product, members).intersect_domain(phase.instances)
-    by_statement = {each.get_tuple_name(_in): each for each in maps_of(stamps)}
-    touched = [
-        by_statement[statement.name]
-        .reverse()
-        .apply_range(access.relation.intersect_domain(statement.domain).intersect_params(scop.context))
-        for statement in scop.statements
-        for access in statement.accesses
-        if access.array.name == array.name and array.extents and statement.name in by_statement
-    ]
-    return box_of(union_of(touched)) if touched else None
 
 
 def _off(box: Box, line: int, sector: int, *, reuse: bool) -> list[int]:

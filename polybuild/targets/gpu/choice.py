@@ -135,10 +135,10 @@ def _plan(
         tuple(_launches(scop, mapping, kernel) for kernel in mapping.kernels),
         frozenset(name for name, count in chosen.axes().items() if not count),
         chosen.buffers,
-        (*_remarks(chosen, temporaries), *_told(alone)),
+        (*_remarks(chosen, temporaries), *_told(alone), *(f"on the device {each}" for each in tree.told)),
         atomics,
         find_block_copies(scop, mapping, tree, atomics, limits),
-        mapping.exceeded,
+        (*mapping.exceeded, *(tree.told if options.tile_sizes else ())),
     )
 
 

@@ -9,13 +9,14 @@ not room for all blocks of a phase::
     tiles            (phases * launch + bytes / bandwidth) / height
                      + phases * strips * steps * (meeting + points of a thread * latency) * turns
 
-These are magnitudes: devices differ by factors, the two forms on large grids by more.
+These are magnitudes: devices differ by factors, the two forms on large grids by more. Sizes of tiles for
+small grids are chosen by the same sum: lower and narrower ones have more blocks, and fewer points for each
+thread.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import islpy as isl
 
@@ -27,6 +28,31 @@ from polybuild.poly.trees import node_kind
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.storage.buffers import element_size
 from polybuild.targets.gpu.time_tiles import TimeTiles
+from polybuild.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class StepWork:
+    """What the steps of a stencil do: how many there are, if that is known, and ``extents`` of space.
+
+    These may be ``known``, or are those of a large grid. Each statement moves so many ``bytes_of_point``;
+    without tiles a step is so many ``kernels``.
+    """
+
+    steps: int | None
+    extents: tuple[float, ...]
+    bytes_of_point: tuple[int, ...]
+    kernels: int
+    known: bool
+
+
+def step_work(scop: Scop, node: isl.ScheduleNode, tiles: TimeTiles, device: Device) -> StepWork:
+    """The work of the loop over steps ``node``; grids of unknown extents are large."""
+    steps, *extents = (extent(scop, node, each) for each in tiles.stencil.counters)
+    bytes_of_point = _bytes_of_points(scop, node)
+    usual = (device.overflow * device.cache / max(bytes_of_point)) ** (1 / len(extents))
+    sizes = tuple(usual if each is None else each for each in extents)
+    return StepWork(steps, sizes, tuple(bytes_of_point), _kernels(node), None not in extents)
 
 
 def pays(scop: Scop, node: isl.ScheduleNode, tiles: TimeTiles, threads: int, device: Device) -> bool:
@@ -34,42 +60,30 @@ def pays(scop: Scop, node: isl.ScheduleNode, tiles: TimeTiles, threads: int, dev
 
     The steps are those of the loop ``node``.
     """
-    steps, *extents = (extent(scop, node, each) for each in tiles.stencil.counters)
-    if steps is not None and steps < STENCIL_STEPS:
+    work = step_work(scop, node, tiles, device)
+    if work.steps is not None and work.steps < STENCIL_STEPS:
         return False
-    bytes_of_point = _bytes_of_points(scop, node)
-    usual = (device.overflow * device.cache / max(bytes_of_point)) ** (1 / len(extents))
-    sizes = [usual if each is None else each for each in extents]
-    return _in_tiles(tiles, sizes, bytes_of_point, threads, device) < _in_kernels(
-        _kernels(node), sizes, bytes_of_point, device
-    )
+    return in_tiles(work, tiles, threads, device) < _in_kernels(work, device)
 
 
-def _in_kernels(
-    kernels: int, extents: Sequence[float], bytes_of_point: Sequence[int], device: Device
-) -> float:
-    """A step as so many ``kernels`` that share the statements evenly."""
-    moved = sum(bytes_of_point) * math.prod(extents) / device.bandwidth
-    return max(kernels * device.launch, moved)
+def _in_kernels(work: StepWork, device: Device) -> float:
+    """A step as kernels of its own that share the statements evenly."""
+    moved = sum(work.bytes_of_point) * math.prod(work.extents) / device.bandwidth
+    return max(work.kernels * device.launch, moved)
 
 
-def _in_tiles(
-    tiles: TimeTiles,
-    extents: Sequence[float],
-    bytes_of_point: Sequence[int],
-    threads: int,
-    device: Device,
-) -> float:
-    """A step in tiles over time."""
+def in_tiles(work: StepWork, tiles: TimeTiles, threads: int, device: Device) -> float:
+    """A step in ``tiles`` over time with blocks of ``threads``."""
     height, *widths = tiles.sizes
+    height = height if work.steps is None else max(1, min(height, work.steps))
     phases = len(tiles.phases)
     mapped = len(tiles.phases[0].tiles)
-    counts = [math.ceil(size / width) for size, width in zip(extents, widths, strict=True)]
+    counts = [math.ceil(size / width) for size, width in zip(work.extents, widths, strict=True)]
     turns = math.ceil(math.prod(counts[:mapped]) * threads / device.threads)
     points = math.ceil(math.prod(widths) / phases / threads)
     step = device.meeting + points * device.latency
     serial = phases * math.prod(counts[mapped:]) * tiles.stencil.steps * step * turns
-    moved = sum(bytes_of_point) * math.prod(extents) / device.bandwidth
+    moved = sum(work.bytes_of_point) * math.prod(work.extents) / device.bandwidth
     return (phases * device.launch + moved) / height + serial
 
 

@@ -70,6 +70,7 @@ def lower(
     hosts: dict[Mark, isl.UnionMap] = {}
     tiles: dict[Mark, tuple[Tile, ...]] = {}
     full: dict[Mark, FullTiles] = {}
+    told: dict[str, None] = {}
     filler = _Filler(scop, {each.array.name: each for each in transfers}, limits.stages)
     for kernel in mapping.kernels:
         mark = kernel.mark()
@@ -89,6 +90,7 @@ def lower(
         root = _bind(node, kernel).root()
         if cached is not None:
             tiles[mark] = cached.tiles
+            told |= dict.fromkeys(cached.told)
             root = cached.fill(root, filler.added)
         else:
             root = filler.fill(root, kernel, tiles[mark])
@@ -97,7 +99,7 @@ def lower(
             full[kernel.mark(MarkKind.FULL_TILE)] = whole_tiles
         if sums is not None:
             full[kernel.mark(MarkKind.THREADS)] = sums
-    return KernelTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added, full)
+    return KernelTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added, full, tuple(told))
 
 
 def _is_whole(mark: isl.ScheduleNode, scop: Scop) -> bool:

@@ -37,6 +37,7 @@ from polybuild.targets.gpu.micro_tiles import (
     resident_blocks,
 )
 from polybuild.targets.gpu.model import GpuMapping
+from polybuild.targets.gpu.time_tile_sizes import StepLoop, fit_time_tiles
 from polybuild.targets.gpu.time_tiles import PhaseMapper, TimeTiles, find_time_tiles, threads_of
 from polybuild.transform.bands import coincident_members, permute, tile
 from polybuild.transform.distribution import distribute
@@ -182,19 +183,20 @@ class _KernelMapper:
         except ValueError as error:
             self.remarks.append(f"{STEP_BY_STEP}: {error}")
             return None
-        if tiles is not None and {SHARED_MEMORY, ALIGNED_LOADS} <= set(self._options.device_tiles):
+        if tiles is None:
+            return None
+        tiles = fit_time_tiles(self._scop, tiles, StepLoop(node, active), self._options, self._limits)
+        asked = bool(self._options.tile_sizes) or self._options.tile_shape != "auto"
+        threads = threads_of(tiles, tiles.closed, self._options, self._limits)
+        if not asked and not pays(self._scop, node, tiles, math.prod(threads), self._limits.figures):
+            self.remarks.append(f"{STEP_BY_STEP}: tiles over time would take longer")
+            return None
+        if {SHARED_MEMORY, ALIGNED_LOADS} <= set(self._options.device_tiles):
             processor = self._limits.processor
             reuse = not {STATIC_REUSE, DYNAMIC_REUSE}.isdisjoint(self._options.device_tiles)
             pieces = processor.line, processor.sector
             tiles = align_loads(self._scop, tiles, active, pieces, reuse=reuse)
-        asked = bool(self._options.tile_sizes) or self._options.tile_shape != "auto"
-        if tiles is None or asked:
-            return tiles
-        threads = threads_of(tiles, tiles.closed, self._options, self._limits)
-        if pays(self._scop, node, tiles, math.prod(threads), self._limits.figures):
-            return tiles
-        self.remarks.append(f"{STEP_BY_STEP}: tiles over time would take longer")
-        return None
+        return tiles
 
     def _serial(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         if node_kind(node) == isl.schedule_node_type.filter:

@@ -16,8 +16,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from polybuild.effort import DEVICE_COMPILER_SECONDS
+from polybuild.machine.model import Machine
 from polybuild.patterns import pattern
 from polybuild.targets.base import ImageError
+from polybuild.targets.gpu.occupancy import occupancy
 from polybuild.values import dataclass
 
 _WHEEL_FOLDERS = ("nvidia/cu13/bin", "nvidia/cuda_nvcc/bin")
@@ -129,10 +131,12 @@ def usage_of(log: str) -> tuple[KernelUsage, ...]:
     return tuple(found)
 
 
-def told(usage: KernelUsage) -> str:
-    """What a kernel needs, in words."""
+def told(usage: KernelUsage, threads: int, machine: Machine) -> str:
+    """What a kernel with so many ``threads`` in a block needs, in words, and how many run at once."""
     spills = f", {usage.spills} bytes spilled" if usage.spills else ""
-    return f"{usage.registers} registers for each thread on {usage.architecture}{spills}"
+    at_once = round(occupancy(machine, threads, usage.registers, usage.shared) * machine.residency.threads)
+    needs = f"{usage.registers} registers for each thread on {usage.architecture}{spills}"
+    return f"{needs}: a multiprocessor runs {at_once} threads at once, of {machine.residency.threads}"
 
 
 def _number(pattern: str, text: str) -> int:

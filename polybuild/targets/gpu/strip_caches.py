@@ -24,7 +24,7 @@ class StripCaches:
 
     Its loops are not bound to blocks and threads yet.
 
-    ``steps`` are those of ``Options.device_tiles``.
+    ``steps`` are those of ``Options.device_tiles``. ``told`` is what is said of boxes that have no room.
     """
 
     def __init__(
@@ -40,7 +40,8 @@ class StripCaches:
         self._kernel = kernel
         reuse = next((each for each in reversed(Reuse) if each.value in steps), None)
         finder = CacheFinder(scop, kernel, mark)
-        caches = find_caches(finder, transfers, limits, reuse) if SHARED_MEMORY in steps else ()
+        wanted = SHARED_MEMORY in steps
+        caches, self.told = find_caches(finder, transfers, limits, reuse) if wanted else ((), ())
         self._caches = caches
         self._interleaved = COPY_OUT in steps
         if self._interleaved:

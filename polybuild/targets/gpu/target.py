@@ -110,7 +110,9 @@ class CudaTarget(DeviceTarget):
         build = partial(build_image, nvcc=nvcc, architectures=options.cuda_arch, contract=contract)
         image = build_with_fewest_spills(build, file, context.machine.multiprocessor.threads)
         newest = f"sm_{max(options.cuda_arch)}"
-        needs = {each.kernel: told(each) for each in image.usage if each.architecture == newest}
+        threads = {each.name: each.threads for each in file.kernels}
+        own = [each for each in image.usage if each.architecture == newest]
+        needs = {each.kernel: told(each, threads[each.kernel], context.machine) for each in own}
         return KernelImage(image.data, needs)
 
 

@@ -61,10 +61,11 @@ def with_old_values(transfers: Sequence[Transfer]) -> tuple[Transfer, ...]:
 
 def find_caches(
     finder: CacheFinder, transfers: Sequence[Transfer], limits: DeviceLimits, reuse: Reuse | None
-) -> tuple[TileCache, ...]:
+) -> tuple[tuple[TileCache, ...], tuple[str, ...]]:
     """The boxes of a kernel, as many as shared memory holds; with ``reuse`` of values of the strip before.
 
     Reuse may take more memory, or some: where not all boxes have room with that, they do with less of it.
+    Then what there is to say of those that have none.
     """
     forms = [finder.forms(each, reuse) for each in transfers if each.array.extents]
     found: list[TileCache] = []
@@ -79,7 +80,14 @@ def find_caches(
             name = f"{cache.tile.name}{len(chosen)}"
             chosen.append(replace(cache, tile=replace(cache.tile, name=name)))
             left -= bytes_of(cache.tile)
-    return tuple(chosen)
+    kept = {each.tile.array.name for each in chosen}
+    told = (
+        f"'{each.tile.array.spelling}' stays in memory: the {bytes_of(each.tile)} bytes of its box"
+        f" are too many for the {limits.shared_bytes} of shared memory"
+        for each in found
+        if each.tile.array.name not in kept
+    )
+    return tuple(chosen), tuple(told)
 
 
 class CacheFinder:

@@ -80,7 +80,7 @@ def find_time_tiles(
     if shape == "diamond-2d":
         raise ValueError("tiles over time that start together along two dimensions are for processors")
     depth = 1 + len(stencil.space)
-    given = options.tile_sizes[:depth] or limits.shapes.time_tiles[depth - 2]
+    given = options.tile_sizes[:depth] or limits.shapes.over_time.tiles[depth - 2]
     sizes = given + (given[-1],) * (depth - len(given))
     return TimeTiles(stencil, shape, sizes, tuple(phases_of(stencil, shape, sizes, dependences)))
 
@@ -170,7 +170,7 @@ def threads_of(
 ) -> tuple[int, ...]:
     """Threads along the dimensions ``dims`` of space."""
     widths = tuple(tiles.sizes[1 + dim] for dim in dims)
-    return fitting_block(limits.shapes.time_blocks[len(dims) - 1], widths, options, limits)
+    return fitting_block(limits.shapes.over_time.blocks[len(dims) - 1], widths, options, limits)
 
 
 def _from_the_first(phase: Phase) -> list[isl.UnionPwAff]:

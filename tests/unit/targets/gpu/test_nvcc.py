@@ -95,9 +95,12 @@ ptxas info    : Used 12 registers, 360 bytes cmem[0]
 
 def test_what_kernels_need():
     assert usage_of(LOG) == (KernelUsage("one", "sm_80", 40, 4096, 24), KernelUsage("two", "sm_90", 12, 0, 0))
-    assert [told(each) for each in usage_of(LOG)] == [
-        "40 registers for each thread on sm_80, 24 bytes spilled",
-        "12 registers for each thread on sm_90",
+    assert [told(each, 256, Machine()) for each in usage_of(LOG)] == [
+        (
+            "40 registers for each thread on sm_80, 24 bytes spilled:"
+            " a multiprocessor runs 1536 threads at once, of 2048"
+        ),
+        "12 registers for each thread on sm_90: a multiprocessor runs 2048 threads at once, of 2048",
     ]
 
 
@@ -119,7 +122,7 @@ def test_explanations_have_them(tmp_path, monkeypatch):
     options = Options(backend="cuda", cuda_arch=(80, 90), min_work=0)
     (details,) = compile_source(str(source), options, ["gcc"], []).details
     (lines,) = details.text.kernels.described.values()
-    assert lines[-1] == "12 registers for each thread on sm_90"
+    assert lines[-1].startswith("12 registers for each thread on sm_90: a multiprocessor runs 2048 threads")
 
 
 def test_the_module_in_c_has_the_bytes_that_went_in(tmp_path):

@@ -85,7 +85,20 @@ def test_strips_are_moved_to_lines_of_memory(tiled):
 
 
 def test_boxes_that_do_not_fit_stay_in_memory(tiled):
-    assert boxes(tiled(*INTERLEAVED, sizes=(16, 64, 512))) == [[], []]
+    """Who gave the sizes is told."""
+    found = tiled(*INTERLEAVED, sizes=(16, 64, 512))
+    assert boxes(found) == [[], []]
+    told = "'u' stays in memory: the 169280 bytes of its box are too many for the 49152 of shared memory"
+    assert found.plan.exceeded == (told,)
+    assert f"on the device {told}" in found.plan.remarks
+
+
+@pytest.mark.parametrize(("body", "extents"), [(JACOBI, "[n][n]"), (SPACE, "[n][n][n]")])
+def test_tiles_without_sizes_are_such_that_their_boxes_fit(planned, body, extents):
+    parameters = f"int n, int steps, float u[restrict 2]{extents}"
+    found = planned(body, parameters, tile_shape="hybrid", device_tiles=INTERLEAVED)
+    assert all(boxes(found))
+    assert not found.plan.exceeded
 
 
 def test_a_missing_barrier_between_a_copy_and_a_step_is_found_out(tiled):

@@ -89,6 +89,14 @@ def test_large_grids_are_tiled_without_being_asked(planned):
     assert remarks_of(found) == ["on the device hybrid tiles of 32x512 over time, 2 kernels for 32 steps"]
 
 
+@pytest.mark.parametrize(("places", "sizes"), [("255", "2x8x256"), ("n - 1", "16x32x256")])
+def test_tiles_for_small_grids_are_lower_and_narrower(planned, places, sizes):
+    """They have more blocks, and fewer points of a step for each thread; what is unknown is large."""
+    body = JACOBI.replace("n - 1", places)
+    found = planned(body, MATRICES, tile_shape="hybrid")
+    assert remarks_of(found)[0].startswith(f"on the device hybrid tiles of {sizes} over time")
+
+
 def test_planes_whose_steps_run_at_the_pace_of_memory(planned):
     """The steps of a tile follow one another, and take longer than its share of what moves."""
     found = planned(JACOBI, MATRICES)
