@@ -155,6 +155,10 @@ TABLE_ITERATIONS = 32
 """Steps of a loop over a table of directions that are written out: 27 are those of a cube,"""
 TABLE_STATEMENTS = 160
 """and the statements that the loop becomes by that."""
+NEIGHBOUR_TERMS = 32
+"""Terms of a sum over neighbours of a grid point that becomes one expression: 27 are those of a cube."""
+STEPS_OVER_PLANES = 3
+"""Loops around a point of a grid of two dimensions, with that over time."""
 VALUE_NODES = 200
 """Nodes of the syntax tree of a value that is known of a variable."""
 GUESSED_DIMENSIONS = 5

@@ -41,8 +41,8 @@ from polybuild.values import dataclass
 class Cycle:
     """The numbers from ``minimum`` to less than ``minimum + period``, which a variable takes in turn.
 
-    In iteration ``k`` it is ``minimum + (first - minimum + step * k) % period``, where ``first`` is what it is
-    before the loop; None if that is one of the numbers, but no constant.
+    In iteration ``k`` it is ``minimum + (first - minimum + step * k) % period``, where ``first`` is what it
+    is before the loop; None if that is one of the numbers, but no constant.
     """
 
     first: int | None

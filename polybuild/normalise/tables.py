@@ -12,7 +12,6 @@ that are affine::
 from __future__ import annotations
 
 import dataclasses
-import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import prod
 
@@ -24,17 +23,14 @@ from polybuild.c.declarations import Scope, evaluate
 from polybuild.c.syntax_tree import changed_operand, mapped, walk
 from polybuild.c.synthetic import number, type_name
 from polybuild.c.types import ArrayType, IntegerType
-from polybuild.effort import TABLE_ITERATIONS, TABLE_STATEMENTS
-from polybuild.normalise.computing_functions import renamed
+from polybuild.effort import TABLE_STATEMENTS
+from polybuild.normalise.constant_steps import ConstantSteps, constant_steps
 from polybuild.normalise.constant_values import constant_value
-from polybuild.normalise.structure import without_continue
 from polybuild.source.model import Callee, Region
 from polybuild.source.tables import is_initialised
 from polybuild.values import dataclass
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
-_JUMPS = (c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch, c_ast.Pragma)
-_TESTS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne}
 
 
 def with_table_elements(region: Region) -> Region:
@@ -199,35 +195,14 @@ class _Numbers:
     def unrolled(self, node: c_ast.Node, deciding: frozenset[str]) -> c_ast.Node:
         """``node`` with the loops unrolled whose steps read elements that matter to subscripts."""
         if isinstance(node, c_ast.For):
-            steps = self._steps(node)
+            steps = constant_steps(node, self.scope)
             if steps is not None and self._matters(node, steps, deciding):
-                body = without_continue(node.stmt)
-                copies = [renamed(body, {steps.name: number(value)}) for value in steps.values]
                 after = [] if steps.after is None else [steps.after]
-                inner = [self.unrolled(each, deciding) for each in copies]
+                inner = [self.unrolled(each, deciding) for each in steps.copies(node)]
                 return c_ast.Compound([*inner, *after], node.coord)
         return mapped(node, lambda each: self.unrolled(each, deciding))
 
-    def _steps(self, loop: c_ast.For) -> _Steps | None:
-        """The steps of ``loop``; None if they are not a few that are known, or jumps lead out of them."""
-        declares = isinstance(loop.init, c_ast.DeclList)
-        name, start = _started(loop)
-        if name is None or start is None:
-            return None
-        value, step = evaluate(start, self.scope), _step(loop.next, name, self.scope)
-        test, body = loop.cond, without_continue(loop.stmt)
-        counts = isinstance(test, c_ast.BinaryOp) and test.op in _TESTS and _is_name(test.left, name)
-        end = evaluate(test.right, self.scope) if counts else None
-        if value is None or end is None or not step or _leaves(body) or _changes(body, name):
-            return None
-        values: list[int] = []
-        while _TESTS[test.op](value, end) and len(values) <= TABLE_ITERATIONS:
-            values.append(value)
-            value += step
-        after = None if declares else c_ast.Assignment("=", c_ast.ID(name), number(value), loop.coord)
-        return _Steps(name, tuple(values), after) if 0 < len(values) <= TABLE_ITERATIONS else None
-
-    def _matters(self, loop: c_ast.For, steps: _Steps, deciding: frozenset[str]) -> bool:
+    def _matters(self, loop: c_ast.For, steps: ConstantSteps, deciding: frozenset[str]) -> bool:
         """Whether an element that a step of ``loop`` chooses is among the ``deciding`` values."""
         nodes = list(walk(loop.stmt))
         if len(steps.values) * sum(map(_is_statement, nodes)) > TABLE_STATEMENTS:
@@ -262,57 +237,6 @@ class _Numbers:
         if promoted_integer(table.kind) == INT:
             return number(value)
         return c_ast.Cast(type_name(table.kind), number(value), node.coord)
-
-
-@dataclass(frozen=True, slots=True)
-class _Steps:
-    """The ``values`` that the counter ``name`` of a loop takes, and what sets it ``after`` the loop."""
-
-    name: str
-    values: tuple[int, ...]
-    after: c_ast.Node | None
-
-
-def _started(loop: c_ast.For) -> tuple[str | None, c_ast.Node | None]:
-    """The counter of ``loop`` and what it starts at, as far as its head says so."""
-    init = loop.init
-    if isinstance(init, c_ast.DeclList) and len(init.decls) == 1:
-        return init.decls[0].name, init.decls[0].init
-    plain = isinstance(init, c_ast.Assignment) and init.op == "=" and isinstance(init.lvalue, c_ast.ID)
-    return (init.lvalue.name, init.rvalue) if plain else (None, None)
-
-
-def _step(node: c_ast.Node, name: str, scope: Scope) -> int | None:
-    """What ``node`` adds to the variable ``name``; None if it does not, or it is not known."""
-    if node is None or not _is_name(changed_operand(node), name):
-        return None
-    if isinstance(node, c_ast.UnaryOp):
-        return 1 if "++" in node.op else -1
-    sign = {"+=": 1, "-=": -1}.get(node.op)
-    value = evaluate(node.rvalue, scope)
-    return None if sign is None or value is None else sign * value
-
-
-def _is_name(node: c_ast.Node | None, name: str) -> bool:
-    return isinstance(node, c_ast.ID) and bool(node.name == name)
-
-
-def _changes(body: c_ast.Node, name: str) -> bool:
-    """Whether ``body`` changes the variable ``name``, takes its address or declares another one."""
-    return any(
-        _is_name(changed_operand(each), name)
-        or (isinstance(each, c_ast.UnaryOp) and each.op == "&" and _is_name(each.expr, name))
-        or (isinstance(each, c_ast.Decl) and each.name == name)
-        for each in walk(body)
-    )
-
-
-def _leaves(body: c_ast.Node, *, inside: bool = False) -> bool:
-    """Whether jumps lead out of a step, or into it."""
-    if isinstance(body, _JUMPS) or (isinstance(body, c_ast.Break | c_ast.Continue) and not inside):
-        return True
-    inside = inside or isinstance(body, _LOOPS)
-    return any(_leaves(each, inside=inside) for each in body)
 
 
 def _assigned(node: c_ast.Node) -> tuple[c_ast.Node | None, c_ast.Node | None]:

@@ -11,6 +11,7 @@ from pycparser import c_ast
 from polybuild.c.syntax_tree import location
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
+from polybuild.normalise.border_choices import choose_at_borders
 from polybuild.normalise.buffer_extents import with_maximum_extents
 from polybuild.normalise.chained_assignments import separate_assignments
 from polybuild.normalise.coalesced_loops import split_coalesced_loops
@@ -23,6 +24,7 @@ from polybuild.normalise.inlining import inline_calls
 from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.normalise.memory_functions import with_memory_loops
 from polybuild.normalise.named_bounds import with_bounds_in_headers
+from polybuild.normalise.neighbour_sums import join_neighbour_sums
 from polybuild.normalise.pointer_choices import split_pointer_choices
 from polybuild.normalise.pointer_offsets import with_pointer_offsets
 from polybuild.normalise.pointer_rotation import split_rotations
@@ -74,7 +76,7 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     region = with_table_elements(with_values_before(with_counters_set(region)))
     region = with_memory_loops(assign_initial_elements(region))
     inlined = split_coalesced_loops(inline_calls(name_moving_pointers(region), loops=loops))
-    inlined = split_structures(with_table_elements(inlined))
+    inlined = split_structures(choose_at_borders(join_neighbour_sums(with_table_elements(inlined))))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
     inlined = separate_exclusive_extrema(separate_assignments(inlined))
     joined = join_conditions(split_rotations(name_moving_pointers(inlined)))

@@ -12,7 +12,8 @@ Without a grid the borders are all that is left, and tiles of their own would be
 region is taken to be one with a grid, ``n >= 3``; for others the original loops run. So it is with borders of
 periodic grids that are statements of their own, if there is little of them without a grid: in rows of two
 places neighbours on either side are the same, which all that follows would have to know. A thin grid that may
-be long, ``n`` by ``m``, is one all the same.
+be long, ``n`` by ``m``, is one all the same; but not one of three dimensions: bounds of tiles would depend on
+which of its layers there are, each of which may be missing.
 
 Elements that parameters choose (``u[sx][sy] += wave[t];``) are taken to be among those that the nests write:
 sources and receivers are inside of the grid, and no tile has to know of places elsewhere.
@@ -27,7 +28,7 @@ from functools import reduce
 import islpy as isl
 
 from polybuild.diagnostics import Location
-from polybuild.effort import BORDER_WIDTH
+from polybuild.effort import BORDER_WIDTH, STEPS_OVER_PLANES
 from polybuild.poly.spaces import extent
 from polybuild.scop.model import Access, AccessKind, Assumption, Scop, Statement
 
@@ -101,7 +102,7 @@ def _without_sides(scop: Scop, deepest: Sequence[Statement]) -> Sequence[Stateme
     sides = (
         each.domain.intersect_params(without) for each in deepest if all(each is not one for one in nests)
     )
-    return deepest if any(map(_long_loops, sides)) else nests
+    return deepest if max(long) < STEPS_OVER_PLANES and any(map(_long_loops, sides)) else nests
 
 
 def _grid_points(nest: Statement) -> isl.Set:

@@ -16,6 +16,47 @@ GRIDS = Grids(
     "h * w",
 )
 FORMS = {
+    "neighbours in loops": """
+for (int t = 0; t < steps; t++) {
+  EACH {
+    double s = 0;
+    for (int x = -1; x <= 1; x++) for (int y = -1; y <= 1; y++) s += u[0][0][4 + x + y] * p[i + x][j + y];
+    v[i][j] = s;
+  }
+  EACH p[i][j] = v[i][j];
+}""",
+    "neighbours in loops, and the point itself": """
+for (int t = 0; t < steps; t++) {
+  EACH {
+    float s = -p[i][j];
+    for (int x = -1; x <= 1; x++) for (int y = -1; y < 2; ++y) {
+      if (x == 0 && y == 0) continue;
+      int up = i + x, left = j + y;
+      s += 0.1 * p[up][left];
+    }
+    v[i][j] = p[i][j] + s;
+  }
+  EACH p[i][j] = v[i][j];
+}""",
+    "several sums over neighbours": """
+for (int t = 0; t < steps; t++) EACH {
+  double up, most = 0, s;
+  up = 0.5 * p[i][j];
+  s = 1;
+  for (int x = 1; x >= -1; x--) {
+    up = up + u[t % 2][i + x][j] * x;
+    s *= u[t % 2][i][j + x];
+    most = u[t % 2][i + x][j + x] - most;
+  }
+  u[(t + 1) % 2][i][j] = 0.1 * up + 1 / (1 + s * s) + most;
+}""",
+    "a row of neighbours, farther apart": """
+for (int t = 0; t < steps; t++) for (int i = 2; i < h - 2; i++) for (int j = 2; j < w - 2; j++) {
+  double s = -4 * u[t % 2][i][j];
+  for (int r = 1; r <= 2; r++)
+    s += 0.1 * r * (u[t % 2][i - r][j] + u[t % 2][i + r][j] + u[t % 2][i][j - r] + u[t % 2][i][j + r]);
+  u[(t + 1) % 2][i][j] = 0.1 * s;
+}""",
     "grids that are set before": """
 ALL { p[i][j] = (i * j) % 7; v[i][j] = 0; }
 for (int t = 0; t < steps; t++) {

@@ -1,0 +1,87 @@
+"""Steps on grids of three dimensions with layers along six borders: tiles over time, equal to the bit."""
+
+from __future__ import annotations
+
+import pytest
+from compiling import QUICK, output, transform, write
+
+PROGRAM = """\
+#include <stdio.h>
+#include <stdlib.h>
+#define EACH for (int i = 1; i < h - 1; i++) for (int j = 1; j < w - 1; j++) for (int l = 1; l < d - 1; l++)
+#define SUM(p) (0.15 * (p[i][j][l] + p[i][j][l - 1] + p[i][j][l + 1] + p[i][j - 1][l] + p[i][j + 1][l] \\
+  + p[i - 1][j][l] + p[i + 1][j][l]))
+#define AT(i, j, l) (((i) * w + (j)) * d + (l))
+#define FLAT(p) (0.15 * (p[AT(i, j, l)] + p[AT(i, j, l - 1)] + p[AT(i, j, l + 1)] + p[AT(i, j - 1, l)] \\
+  + p[AT(i, j + 1, l)] + p[AT(i - 1, j, l)] + p[AT(i + 1, j, l)]))
+#define LAYER (i < 4 || i >= h - 4 || j < 4 || j >= w - 4 || l < 4 || l >= d - 4)
+static void f(int steps, int h, int w, int d, double u[2][h][w][d], double a[restrict h][w][d],
+              double b[restrict h][w][d], double *restrict p, double *restrict q)
+{
+#pragma scop
+BODY
+#pragma endscop
+  (void)u, (void)a, (void)b, (void)p, (void)q;
+}
+int main(void)
+{
+  static const int sizes[] = {0, 1, 3, 7, 9, 10, 21}, counts[] = {0, 1, 2, 3, 9};
+  for (int s = 0; s < 7 * 7 * 7; s += 3)
+    for (int c = 0; c < 5; c++) {
+      int h = sizes[s / 49], w = sizes[s / 7 % 7], d = sizes[s % 7], n = h * w * d;
+      unsigned long long sum = 0;
+      double *pool = malloc((6 * n + 1) * sizeof *pool);
+      for (int i = 0; i < 6 * n; i++)
+        pool[i] = (i * 7 + i / 5) % 101 / 3.0;
+      f(counts[c], h, w, d, (void *)pool, (void *)(pool + 2 * n), (void *)(pool + 3 * n), pool + 4 * n,
+        pool + 5 * n);
+      for (int i = 0; i < 6 * n * (int)sizeof *pool; i++)
+        sum = sum * 31 + ((unsigned char *)pool)[i];
+      printf("%llu\\n", sum);
+      free(pool);
+    }
+  return 0;
+}
+"""
+FORMS = {
+    "as a choice": """
+for (int t = 0; t < steps; t++) {
+  EACH b[i][j][l] = SUM(a);
+  EACH a[i][j][l] = LAYER ? 0.9 * b[i][j][l] : b[i][j][l];
+}""",
+    "under a condition": """
+for (int t = 0; t < steps; t++) {
+  EACH b[i][j][l] = SUM(a);
+  EACH {
+    a[i][j][l] = b[i][j][l];
+    if (LAYER) a[i][j][l] *= 0.9;
+  }
+}""",
+    "of a variable": """
+for (int t = 0; t < steps; t++) EACH {
+  double s = SUM(u[t % 2]);
+  if (LAYER) s *= 0.9;
+  u[(t + 1) % 2][i][j][l] = s;
+}""",
+    "between pointers": """
+double *spare;
+for (int t = 0; t < steps; t++) {
+  EACH {
+    q[AT(i, j, l)] = FLAT(p);
+    if (!(i >= 4 && i < h - 4 && j >= 4 && j < w - 4)) q[AT(i, j, l)] *= 0.9;
+  }
+  spare = p; p = q; q = spare;
+}""",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_tiled_over_time(tmp_path, form):
+    text = PROGRAM.replace("BODY", FORMS[form])
+    source = write(tmp_path / "in.c", text)
+    result = transform(source, text, "-O2", "-ffp-contract=off", tile_sizes=(2, 4, 4, 8))
+    (region,) = result.regions
+    assert any("stencil over time" in each for each in region.remarks), region.remarks
+    new = write(tmp_path / "out.c", result.text)
+    flags = ("-Wno-unused-but-set-variable", "-Wno-unused-but-set-parameter", "-fopenmp", *QUICK)
+    assert output(new, *flags) == output(source, *flags)
