@@ -153,8 +153,8 @@ def _knob(
 
 
 SHARED_MEMORY, COPY_OUT, ALIGNED_LOADS = "shared-memory", "interleaved-copy-out", "aligned-loads"
-STATIC_REUSE, DYNAMIC_REUSE = "static-reuse", "dynamic-reuse"
-_DEVICE_TILES = (SHARED_MEMORY, COPY_OUT, ALIGNED_LOADS, STATIC_REUSE, DYNAMIC_REUSE)
+STATIC_REUSE, DYNAMIC_REUSE, FULL_TILES = "static-reuse", "dynamic-reuse", "full-tiles"
+_DEVICE_TILES = (SHARED_MEMORY, COPY_OUT, ALIGNED_LOADS, STATIC_REUSE, DYNAMIC_REUSE, FULL_TILES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ FORMS: Mapping[str, tuple[str | None, str]] = {
     "(d) align loads": (_ALIGNED, "each"),
     "(e) reuse (static)": (_STATIC, "each"),
     "(f) reuse (dynamic)": (f"{_ALIGNED},dynamic-reuse", "each"),
+    "(e) and full tiles": (f"{_STATIC},full-tiles", "each"),
     "(e) in one launch": (_STATIC, "together"),
 }
 """The values of ``device_tiles``, None for none over time, and of ``device_launches``."""

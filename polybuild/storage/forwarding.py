@@ -209,8 +209,11 @@ def _definitions(scop: Scop, writer: Statement, uses: list[Access]) -> isl.Map |
         sources, old = reaching.sources(use)
         space = use.relation.get_space()
         pairs = sources.extract_map(writer.domain.get_space().map_from_domain_and_range(space.domain()))
-        same = equal_outer(isl.Map.universe(pairs.get_space()), len(writer.iterators))
-        certain = pairs.is_subset(same) if use.array.is_scalar else pairs.reverse().is_single_valued()
+        if use.array.is_scalar:
+            same = equal_outer(isl.Map.universe(pairs.get_space()), len(writer.iterators))
+            certain = pairs.is_subset(same)
+        else:  # the writer may have loops of its own around it
+            certain = pairs.reverse().is_single_valued()
         if not old.is_empty() or not certain or not (found is None or pairs.is_equal(found)):
             return None
         found = pairs

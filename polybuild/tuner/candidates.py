@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from polybuild.options import ALIGNED_LOADS, COPY_OUT, SHARED_MEMORY, STATIC_REUSE, Options
+from polybuild.options import ALIGNED_LOADS, COPY_OUT, FULL_TILES, SHARED_MEMORY, STATIC_REUSE, Options
 from polybuild.targets.base import DeviceLimits
 from polybuild.tuning.trial import MetRegion
 
@@ -40,6 +40,7 @@ _ON_DEVICES: tuple[Settings, ...] = (
         "tile-shape": "hybrid",
         "device-tiles": f"{SHARED_MEMORY},{COPY_OUT},{ALIGNED_LOADS},{STATIC_REUSE}",
     },
+    {"tile-shape": "hybrid", "device-tiles": FULL_TILES},
     {"device-launches": "together"},
     {"device-launches": "graphs"},
     {"schedule": "original"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 
@@ -106,6 +107,20 @@ def test_tiles_over_time(reuse, together, emulator):
     (kernel,) = emulator.report([str(made), "33", "13"])["kernels"].values()
     assert kernel["launches"] == 1
     assert kernel["shared_reads"]["accesses"]
+
+
+def test_loops_of_steps_in_shared_memory_are_left_as_they_are(together, tmp_path, monkeypatch):
+    """Compilers must not unroll the steps that work there, in one launch as in many."""
+    kept = tmp_path / "kept.cu"
+    monkeypatch.setenv("POLYBUILD_EMULATOR_KEEP", str(kept))
+    sizes = {"tile_shape": "hybrid", "tile_sizes": (4, 6, 8), "block_sizes": (2, 4)}
+    together(PLANES, device_tiles=("shared-memory",), **sizes)
+    kernel = next(each for each in kept.read_text().split("__global__") if "this_grid" in each)
+    steps = kernel.partition("__syncthreads")[2].partition("this_grid")[0].splitlines()
+    lines = [each.strip() for each in steps]
+    above = [before for before, each in itertools.pairwise(lines) if each.startswith("for (")]
+    assert above
+    assert set(above) == {"#pragma unroll 1"}
 
 
 def test_a_device_that_runs_no_blocks_together(together, emulator):

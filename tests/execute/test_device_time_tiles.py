@@ -172,8 +172,9 @@ STEPS = {
     "c": ("shared-memory", "interleaved-copy-out"),
     "e": ("shared-memory", "interleaved-copy-out", "aligned-loads", "static-reuse"),
     "f": ("shared-memory", "interleaved-copy-out", "aligned-loads", "dynamic-reuse"),
+    "full": ("shared-memory", "interleaved-copy-out", "aligned-loads", "static-reuse", "full-tiles"),
 }
-"""The steps of table 4 of the thesis."""
+"""The steps of table 4 of the thesis, and code for full tiles."""
 
 
 @pytest.mark.usefixtures("nvcc")
@@ -194,6 +195,18 @@ def test_boxes_in_shared_memory(case, emulator, runtime, original, tmp_path):
 
 
 @pytest.mark.usefixtures("nvcc")
+@pytest.mark.parametrize("way", ["staggered", "line", "space"])
+def test_full_tiles_in_memory(way, emulator, runtime, original, tmp_path):
+    """Strips that are cut off nowhere have code of their own; at most of these sizes there are both kinds."""
+    sizes = {"tile_sizes": (4, 4, 6, 8), "block_sizes": (1, 2, 4)} if way == "space" else {}
+    made = tiled(way, "cuda", tmp_path, device_tiles=("full-tiles",), **sizes)
+    program_ = device_programs.build(made, "program", runtime, tmp_path)
+    compare(program_, way, original, SIZES, emulator.environment(order="1"))
+    for order in ORDERS:
+        compare(program_, way, original, [(7, 5), (33, 13)], emulator.environment(order=order))
+
+
+@pytest.mark.usefixtures("nvcc")
 @pytest.mark.parametrize("shape", ["diamond", "hexagonal", "split"])
 def test_other_shapes(shape, emulator, runtime, original, tmp_path):
     result = tiled("two grids", "cuda", tmp_path, tile_shape=shape)
@@ -207,6 +220,14 @@ def test_other_shapes(shape, emulator, runtime, original, tmp_path):
 def test_opencl(way, runtime, original, tmp_path):
     made = device_programs.build(tiled(way, "opencl", tmp_path), "program", runtime, tmp_path)
     compare(made, way, original, SIZES, device_programs.on("opencl"))
+
+
+@pytest.mark.skipif(not device_programs.HAS_OPENCL, reason="needs an OpenCL platform")
+@pytest.mark.parametrize("steps", [("full-tiles",), STEPS["full"]])
+def test_full_tiles_with_opencl(steps, runtime, original, tmp_path):
+    result = tiled("parity", "opencl", tmp_path, device_tiles=steps)
+    made = device_programs.build(result, "program", runtime, tmp_path)
+    compare(made, "parity", original, SIZES, device_programs.on("opencl"))
 
 
 def test_tiles_that_take_too_long_to_write(tmp_path, monkeypatch):

@@ -3,6 +3,9 @@
 A stencil's neighbours differ by numbers: ``u[t][i - 1][j]`` is a row before ``u[t][i][j]``. Each written from
 its own subscripts costs a multiplication of 64 bits for each dimension, which nvcc 13 does not join: a step
 that reads seven points of three dimensions takes 150 instructions a point then, longer than memory does.
+
+What one access is counted from must have an address wherever that access is made: of ``p ? u[i][j] : 0`` it
+is known only where ``p`` holds, and its subscripts are simplified by that.
 """
 
 from __future__ import annotations
@@ -47,7 +50,9 @@ def neighbourhoods(accesses: Iterable[tuple[Access, isl.AstExpr]]) -> list[Neigh
     """
     families: list[list[Neighbour]] = []
     seen: set[int] = set()
-    for access, at in accesses:
+    own = [(each, at, each.relation.domain()) for each, at in accesses]
+    widest = sorted(own, key=lambda one: -sum(bool(other[2].is_subset(one[2])) for other in own))
+    for access, at, _ in widest:
         if id(access.node) in seen or not access.exact or access.relation.dim(isl.dim_type.out) < 2:
             continue
         seen.add(id(access.node))
@@ -72,12 +77,22 @@ def _join(families: list[list[Neighbour]], access: Access, at: isl.AstExpr) -> N
 
 
 def _distance(first: Neighbour, other: Access) -> tuple[int | None, ...]:
-    """How far the elements of ``other`` are from those of ``first``, from the same iterations."""
+    """How far the elements of ``other`` are from those of ``first``, from the same iterations.
+
+    Nothing is known if ``first`` is not made wherever ``other`` is.
+    """
     dimensions = first.access.relation.dim(isl.dim_type.out)
     if first.access.array is not other.array or other.relation.dim(isl.dim_type.out) != dimensions:
         return (None,) * dimensions
+    if not _is_made_with(first.access, other):
+        return (None,) * dimensions
     deltas = first.access.relation.reverse().apply_range(other.relation).deltas()
     return tuple(_number(deltas, k) for k in range(dimensions))
+
+
+def _is_made_with(access: Access, other: Access) -> bool:
+    """Whether ``access`` is made by all iterations that make the ``other`` one."""
+    return bool(other.relation.domain().is_subset(access.relation.domain()))
 
 
 def _number(deltas: isl.Set, dimension: int) -> int | None:
@@ -92,7 +107,7 @@ def _around_middle(family: Sequence[Neighbour]) -> list[Neighbour]:
     def far(base: Neighbour) -> int:
         return sum(abs(each or 0) for other in family for each in _from(base, other).distance)
 
-    base = min(family, key=far)
+    base = min((each for each in family if _is_made_with(each.access, family[0].access)), key=far)
     return [_from(base, each) for each in (base, *(each for each in family if each is not base))]
 
 

@@ -26,7 +26,14 @@ from polybuild.codegen.device.descriptions import described
 from polybuild.codegen.device.exchanges import IDENTITIES, LANE_THREADS, exchange_of
 from polybuild.codegen.device.matrices import MatrixPrinter, unconditional
 from polybuild.codegen.device.statements import KernelSource, KernelStatementPrinter, may_run_idle
-from polybuild.codegen.device.whole_loops import COPIES, WholeLoop, last_of, whole_loop
+from polybuild.codegen.device.whole_loops import (
+    COPIES,
+    WholeLoop,
+    last_of,
+    remaining,
+    tightest_bounds,
+    whole_loop,
+)
 from polybuild.codegen.file.names import fresh
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark, MarkKind
@@ -94,12 +101,18 @@ class _HeadPrinter(DirectivePrinter):
         return [f"{indent}#pragma unroll 1", *lines] if self.rolled else lines
 
 
+def keeps_rolled(kernel: Kernel, tiles: Sequence[Tile]) -> bool:
+    """Whether compilers are to leave the loops of ``kernel``, which keeps ``tiles``, as they are."""
+    return kernel.in_steps and any(isinstance(each, SharedTile) for each in tiles)
+
+
 class _TileState:
     """What is known of the tile at hand.
 
     It ``is_full``, at least as far as its points may run idle where they are not there: then there is what
     names it (``counters``). Where ``sums`` holds all terms of a whole tile belong to each point that is
-    there, and where sums ``run_whole`` that has been asked.
+    there, and where sums ``run_whole`` that has been asked. It may be a strip of tiles
+    over time, the steps of which are at hand (``in_strip``).
     """
 
     def __init__(self) -> None:
@@ -107,6 +120,7 @@ class _TileState:
         self.counters: frozenset[str] | None = None
         self.sums: isl.AstExpr | None = None
         self.run_whole = False
+        self.in_strip = False
 
 
 class KernelPrinter(LoopPrinter):
@@ -147,7 +161,7 @@ class KernelPrinter(LoopPrinter):
         self._names.taken = frozenset(taken)
         if self._source.ast.full:
             self._known = GuardSimplifier(self._source.scop, self._names, kernel)
-        self._heads_of_loops.rolled = kernel.in_steps and any(isinstance(each, SharedTile) for each in tiles)
+        self._heads_of_loops.rolled = keeps_rolled(kernel, tiles)
         self._statements.shifted = any(isinstance(each, SharedTile) and each.stages > 1 for each in tiles)
         if kernel.warp is not None:
             number = self._statements.stages.number = fresh("thread", taken)
@@ -302,6 +316,8 @@ class KernelPrinter(LoopPrinter):
             lines = super()._mark(node, indent, before)
             self._tile_state.sums = None
             return lines
+        if Mark.of_id(node.mark_get_id()).kind is MarkKind.STEPS:
+            return self._of_strip(node.mark_get_node(), full, indent, before)
         self._parting, self._around_tile = full, frozenset(self._names)
         lines = self._node(node.mark_get_node(), indent, before)
         self._parting = None
@@ -330,6 +346,16 @@ class KernelPrinter(LoopPrinter):
             return [line for each in nodes for line in self._node(each, indent, before)]
         head = f"{indent}if ({self._expression().text(full.condition)}) {{ /* a full tile */"
         return [head, *lines, f"{indent}}} else {{", *otherwise, f"{indent}}}"]
+
+    def _of_strip(self, node: isl.AstNode, full: FullTile, indent: str, before: Mark | None) -> list[str]:
+        """Lines for the steps of full strips, in which all threads go one way, and for those of others."""
+        inner, declared = indent + _INDENT, self._names.enter()
+        otherwise = self._node(node, inner, before)
+        self._names.leave(declared)
+        self._tile_state.in_strip = True
+        lines = self._for_full([node], full, inner, before)
+        self._tile_state.in_strip = False
+        return self._branches(full.condition, lines, otherwise, indent)
 
     def _for_full(
         self, nodes: Sequence[isl.AstNode], full: FullTile, indent: str, before: Mark | None
@@ -386,7 +412,10 @@ class KernelPrinter(LoopPrinter):
         if self._known is None:
             return self._plain(node, indent, before)
         back = self._known.enter(node)
-        lines = self._whole(node, indent) if self._tile_state.is_full else []
+        if self._tile_state.in_strip:
+            lines = self._tightened(node, indent)
+        else:
+            lines = self._whole(node, indent) if self._tile_state.is_full else []
         with self._below(node.for_get_init(), node.for_get_cond()):
             lines = lines or self._plain(node, indent, before)
         self._known.leave(back)
@@ -403,6 +432,16 @@ class KernelPrinter(LoopPrinter):
         if last is None or kept:
             return super()._for(node, indent, before)
         return self._in_copies(node, (node.for_get_init(), last), f"#pragma unroll {COPIES}", indent)
+
+    def _tightened(self, node: isl.AstNode, indent: str) -> list[str]:
+        """The loop ``node`` of a full strip between bounds of its own; empty if they are not known."""
+        known = node.get_annotation()
+        restored = known and known.get_name() in self._ast.dynamic
+        ends = None if restored or node.for_is_degenerate() else tightest_bounds(node, self._holds)
+        if ends is None:
+            return []
+        rolled = self._heads_of_loops.rolled or not all(map(is_atom, ends))
+        return self._in_copies(node, ends, f"{indent}#pragma unroll{' 1' * rolled}", indent)
 
     def _adds_up(self, node: isl.AstNode) -> bool:
         """Whether the loop ``node`` does nothing but accumulate in registers: it had better read ahead."""
@@ -497,6 +536,10 @@ class KernelPrinter(LoopPrinter):
     def _if(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         if self._holds(node.if_get_cond()):
             return self._node(node.if_get_then_node(), indent, before)
+        left = remaining(node.if_get_cond(), self._holds) if self._tile_state.in_strip else None
+        if left is not None and not node.if_has_else_node() and not self._meets(node):
+            lines = self._node(node.if_get_then_node(), indent + _INDENT, before)
+            return [f"{indent}if ({self._expression().text(left)}) {{", *lines, f"{indent}}}"]
         with self._below(node.if_get_cond()):
             return self._asked(node, indent, before)
 
@@ -504,12 +547,20 @@ class KernelPrinter(LoopPrinter):
         """The branches of ``node``, whose condition has to be asked."""
         if not (self._language.loops_for_branches and self._meets(node)):
             return super()._if(node, indent, before)
-        lines: list[str] = []
-        condition = self._expression().text(node.if_get_cond(), UNARY)
-        for holds, branch in zip((condition, f"!{condition}"), parts(node), strict=False):
+        branches = [self._node(each, indent + _INDENT, before) for each in parts(node)]
+        return self._branches(node.if_get_cond(), branches[0], branches[1] if branches[1:] else [], indent)
+
+    def _branches(self, asked: isl.AstExpr, lines: list[str], otherwise: list[str], indent: str) -> list[str]:
+        """The ``lines`` where what is ``asked`` holds, else the others; all threads of a block meet there."""
+        if not self._language.loops_for_branches:
+            last = [f"{indent}}} else {{", *otherwise, f"{indent}}}"] if otherwise else [f"{indent}}}"]
+            return [f"{indent}if ({self._expression().text(asked)}) {{", *lines, *last]
+        found: list[str] = []
+        condition = self._expression().text(asked, UNARY)
+        for holds, branch in ((condition, lines), (f"!{condition}", otherwise)):
             head = f"{indent}for (int polybuild_once = {holds}; polybuild_once; polybuild_once = 0) {{"
-            lines += [head, *self._node(branch, indent + _INDENT, before), f"{indent}}}"]
-        return lines
+            found += [head, *branch, f"{indent}}}"] if branch else []
+        return found
 
     def _bounds_printer(self, inside: str, counters: Mapping[str, str]) -> BodyPrinter:
         ast = self._source.ast

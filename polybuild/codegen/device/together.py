@@ -26,7 +26,7 @@ from polybuild.codegen.c.guards import GuardSimplifier
 from polybuild.codegen.c.nodes import FOR, kind_of, parts
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch
 from polybuild.codegen.device.descriptions import described
-from polybuild.codegen.device.kernels import KernelPrinter, KernelText, named_tiles
+from polybuild.codegen.device.kernels import KernelPrinter, KernelText, keeps_rolled, named_tiles
 from polybuild.codegen.device.statements import KernelSource
 from polybuild.codegen.file.names import fresh
 from polybuild.poly.marks import Mark
@@ -153,11 +153,12 @@ class TogetherPrinter(KernelPrinter):
         self._tile_names.update(self._named[known.get_name()])
         if self._source.ast.full:
             self._known = GuardSimplifier(self._source.scop, self._names, part.kernel)
+        self._heads_of_loops.rolled = keeps_rolled(part.kernel, part.tiles)
         inner = indent + _INDENT
         declared = self._names.enter()
         lines = self._node(node.mark_get_node(), inner + _INDENT, None)
         self._names.leave(declared)
-        self._known = None
+        self._known, self._heads_of_loops.rolled = None, False
         block, blocks = self._own["block"], f"(int){self._language.exchange.meeting.blocks}"
         head = f"for (int {block} = (int){self._language.block[0]}; {block} < {self._own['blocks']};"
         head += f" {block} += {blocks}) {{"

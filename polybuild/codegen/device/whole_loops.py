@@ -7,12 +7,16 @@ runs 16 times where ``16 * t + 15 <= n - 1``: a compiler that is told so unrolls
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import reduce
+
 import islpy as isl
 
 from polybuild.codegen.c.expressions import is_atom, is_number
 from polybuild.values import dataclass
 
 _Op = isl.ast_expr_op_type
+_BOTH = {getattr(_Op, "and_"), _Op.and_then}  # noqa: B009 - the stub has no such name
 
 
 COPIES = 8
@@ -67,6 +71,34 @@ def _arguments(expression: isl.AstExpr, operator: isl.ast_expr_op_type) -> list[
         return [expression]
     found = [_arguments(expression.op_get_arg(each), operator) for each in range(expression.op_get_n_arg())]
     return [each for some in found for each in some]
+
+
+def tightest_bounds(
+    node: isl.AstNode, holds: Callable[[isl.AstExpr], bool]
+) -> tuple[isl.AstExpr, isl.AstExpr] | None:
+    """The first and the last value of the counter of the loop ``node``, where conditions are known to hold.
+
+    Of several bounds those are taken that all others ``holds`` certainly say less than. None if that is
+    known of none, or if it does not count by one.
+    """
+    last = last_of(node)
+    if last is None:
+        return None
+    lower = _arguments(node.for_get_init(), _Op.max)
+    upper = _arguments(last, _Op.min)
+    begin = (each for each in lower if all(holds(other.le(each)) for other in lower if other is not each))
+    end = (each for each in upper if all(holds(each.le(other)) for other in upper if other is not each))
+    found = next(begin, None), next(end, None)
+    return None if found[0] is None or found[1] is None else (found[0], found[1])
+
+
+def remaining(condition: isl.AstExpr, holds: Callable[[isl.AstExpr], bool]) -> isl.AstExpr | None:
+    """What is left to ask of ``condition`` where parts of it are known to hold; None: nothing."""
+    if is_atom(condition) or _Op(condition.op_get_type()) not in _BOTH:
+        return None if holds(condition) else condition
+    parts = (remaining(condition.op_get_arg(each), holds) for each in range(condition.op_get_n_arg()))
+    left = [each for each in parts if each is not None]
+    return reduce(isl.AstExpr.and_then, left) if left else None
 
 
 def _is_later(first: isl.AstExpr, last: isl.AstExpr) -> bool:

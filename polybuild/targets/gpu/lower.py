@@ -17,6 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import islpy as isl
 
+from polybuild.options import FULL_TILES
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import sets_of
@@ -45,6 +46,7 @@ from polybuild.targets.gpu.copy_statements import (
     owned,
     staged_copy,
 )
+from polybuild.targets.gpu.full_strips import full_strips
 from polybuild.targets.gpu.fulltiles import full_tiles, mark_tiles, whole_sums
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.placement import place
@@ -87,6 +89,7 @@ def lower(
         unrolled = any(isinstance(each, ThreadTile) for each in tiles[mark])
         whole_tiles = full_tiles(node, kernel) if unrolled else None
         sums = whole_sums(node, kernel) if whole_tiles is not None else None
+        strips = full_strips(node, kernel) if kernel.in_steps and FULL_TILES in steps else None
         root = _bind(node, kernel).root()
         if cached is not None:
             tiles[mark] = cached.tiles
@@ -99,6 +102,8 @@ def lower(
             full[kernel.mark(MarkKind.FULL_TILE)] = whole_tiles
         if sums is not None:
             full[kernel.mark(MarkKind.THREADS)] = sums
+        if strips is not None:
+            full[kernel.mark(MarkKind.STEPS)] = strips
     return KernelTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added, full, tuple(told))
 
 

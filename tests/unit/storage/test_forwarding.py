@@ -63,3 +63,14 @@ def test_conversions_are_written_out(model):
 def test_other_definitions_stay(model, inside):
     before, after = forwarded(model, nest(inside))
     assert after is before
+
+
+def test_an_array_that_a_loop_of_its_own_fills(model):
+    """Its writer has a counter more than the update, which reads one element: both stay."""
+    body = """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {
+        double t[n];
+        for (int k = 0; k < n; k++) t[k] = f * 2;
+        c[i][j] += t[0];
+    }"""
+    _, scop = forwarded(model, body)
+    assert scop is None or len(scop.statements) == 2

@@ -159,3 +159,14 @@ def test_steps_in_shared_memory_are_not_unrolled(words, rolled, tmp_path):
         before == "#pragma unroll 1" for before, each in itertools.pairwise(lines) if each.startswith("for (")
     ]
     assert set(above) == {rolled}
+
+
+def test_addresses_are_counted_from_what_is_always_accessed(tmp_path):
+    """The element that is read is known by its condition, the place that is written is each thread's."""
+    top = "static int A[30][26];"
+    text = kernels(
+        tmp_path, "for (int i = n + 1; i >= 0; i--) A[i + 1][i] = i - n > i ? A[n - i + 1][i] : i;", top=top
+    )
+    written = re.search(r"A\[([^=]*)\] = ", text)
+    address = re.search(r"A_at = (.*);", text)
+    assert "t0" in written[1] or "t0" in address[1]

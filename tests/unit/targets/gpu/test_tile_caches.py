@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import islpy as isl
 import pytest
 
+from polybuild.poly.marks import MarkKind
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.device import Purpose
 from polybuild.targets.gpu.barriers import check_barriers
@@ -99,6 +101,17 @@ def test_tiles_without_sizes_are_such_that_their_boxes_fit(planned, body, extent
     found = planned(body, parameters, tile_shape="hybrid", device_tiles=INTERLEAVED)
     assert all(boxes(found))
     assert not found.plan.exceeded
+
+
+def test_full_strips_are_those_that_nothing_cuts_off(tiled):
+    """Neither the ends of the plane nor those of time: inside, a strip of a tile of 6 steps has all."""
+    found = tiled("full-tiles")
+    full = [found.plan.tree.full[each.mark(MarkKind.STEPS)].tiles for each in found.plan.kernels]
+    large = [each.fix_val(isl.dim_type.param, 0, isl.Val(100)) for each in full]
+    assert all(not each.is_empty() for each in large)
+    small = isl.Set("[n] -> { : n <= 6 }").params()
+    assert all(each.intersect_params(small.align_params(each.get_space())).is_empty() for each in full)
+    assert not tiled().plan.tree.full
 
 
 def test_a_missing_barrier_between_a_copy_and_a_step_is_found_out(tiled):
