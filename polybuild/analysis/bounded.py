@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -28,7 +28,7 @@ from polybuild.effort import (
 from polybuild.poly.budget import found_within, operation_budget
 from polybuild.poly.overapproximation import overapproximation_of_piece
 from polybuild.poly.relations import maps_of, union_of
-from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.scop.model import AccessKind, Array, Scop, Statement
 
 _in = isl.dim_type.in_
 _out = isl.dim_type.out
@@ -51,6 +51,9 @@ def bounded_dependences(
     whole = None if large else _exact(scop, live_out, allowed)
     if whole is not None:
         return whole, ()
+    nested = None if large else _exact_in_nests(scop, live_out, allowed)
+    if nested is not None:
+        return nested, ()
     parts, approximated = [], []
     for array in arrays:
         alone = _restricted(scop, array)
@@ -77,6 +80,43 @@ def _piece_pairs(scop: Scop, array: Array) -> int:
         for kinds in ((AccessKind.READ,), (AccessKind.WRITE, AccessKind.MAY_WRITE))
     )
     return writes * (reads + writes)
+
+
+def _exact_in_nests(scop: Scop, live_out: frozenset[str], maximum: int) -> Dependences | None:
+    """Exact dependences in the deepest nests, and among the other statements; None if they take too long.
+
+    Those between the two are over-approximated: what is done once, before steps over time or after them, has
+    to wait for all of these, or they for it.
+    """
+    depth = max(len(each.iterators) for each in scop.statements)
+    deepest = [each for each in scop.statements if len(each.iterators) == depth]
+    others = [each for each in scop.statements if len(each.iterators) < depth]
+    around = {each.iterators[0] for each in deepest if depth}
+    if not others or not around.isdisjoint(each.iterators[0] for each in others if each.iterators):
+        return None
+    parts = []
+    for own, rest in ((deepest, others), (others, deepest)):
+        used = {access.array.name for each in rest for access in each.accesses}
+        found = _exact(_only(scop, own), live_out.union(used), maximum)
+        if found is None:
+            return None
+        parts.append(found)
+    reads, writes = (
+        [_in_few_pieces(_only(scop, own).accesses(*kinds)) for own in (deepest, others)]
+        for kinds in ((AccessKind.READ,), (AccessKind.WRITE, AccessKind.MAY_WRITE))
+    )
+    for one, other in ((0, 1), (1, 0)):
+        flow = _pairs(scop, writes[one], reads[other])
+        false = _pairs(scop, writes[one], writes[other]).union(_pairs(scop, reads[one], writes[other]))
+        parts.append(Dependences(flow, false, (), isl.UnionMap.empty(scop.context.get_space())))
+    return _together(parts)
+
+
+def _only(scop: Scop, statements: Sequence[Statement]) -> Scop:
+    """``scop`` as if it had the ``statements`` alone."""
+    domain = functools.reduce(isl.UnionSet.union, (isl.UnionSet.from_set(each.domain) for each in statements))
+    schedule = scop.schedule.intersect_domain(domain)
+    return replace(scop, statements=tuple(statements), schedule=schedule)
 
 
 def _exact(scop: Scop, live_out: frozenset[str], maximum: int) -> Dependences | None:

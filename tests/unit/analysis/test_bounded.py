@@ -58,6 +58,52 @@ def test_array_by_array_they_are_the_same(name, model, monkeypatch):
     ]
 
 
+def test_steps_are_exact_apart_from_what_is_done_once(model, monkeypatch):
+    nest = "for (int t = 0; t < n; t++) for (int i = 1; i < 89; i++) A[i] = A[i - 1] + A[i + 1];"
+    found = model(
+        f"for (int i = 0; i < n; i++) A[i] = i; {nest} for (int i = 0; i < n; i++) B[i] = A[i];", PARAMETERS
+    )
+    whole = []
+
+    def once(scop, live):
+        if not whole:
+            whole.append(scop)
+            isl.DEFAULT_CONTEXT.set_max_operations(1)
+        return compute(scop, live)
+
+    monkeypatch.setattr("polybuild.analysis.bounded.compute_dependences", once)
+    apart, approximated = bounded_dependences(found.scop, found.live, 10_000_000)
+    assert approximated == ()
+    exact = found.dependences
+    assert exact.flow.is_subset(apart.flow)
+    assert exact.false.is_subset(apart.false)
+    assert exact.live_in.is_subset(apart.live_in)
+    (steps,) = (
+        isl.UnionSet.from_set(each.domain) for each in found.scop.statements if len(each.iterators) == 2
+    )
+    inside = apart.within(steps)
+    assert inside.flow.is_equal(exact.within(steps).flow)
+    assert not inside.flow.is_equal(overapproximate_dependences(found.scop).within(steps).flow)
+    assert [each.array.name for each in apart.private] == []
+    check_schedule(found.scop.schedule, apart, found.scop.domain)
+
+
+def test_borders_in_each_step_are_not_taken_apart(model, monkeypatch):
+    sweep = "for (int i = 1; i < 89; i++) A[i] = A[i - 1] + A[i + 1];"
+    found = model(f"for (int t = 0; t < n; t++) {{ A[0] = A[1]; {sweep} }}", PARAMETERS)
+    asked = []
+
+    def never(scop, live):
+        asked.append(len(scop.statements))
+        isl.DEFAULT_CONTEXT.set_max_operations(1)
+        return compute(scop, live)
+
+    monkeypatch.setattr("polybuild.analysis.bounded.compute_dependences", never)
+    _, approximated = bounded_dependences(found.scop, found.live, 10_000_000)
+    assert [each.name for each in approximated] == ["A"]
+    assert asked == [2]
+
+
 def test_a_single_array_is_not_tried_again(model, monkeypatch):
     found = model(BODIES["stencil"], PARAMETERS)
     tried = []

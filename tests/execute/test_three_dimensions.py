@@ -1,4 +1,4 @@
-"""Steps on grids of three dimensions with layers along six borders: tiles over time, equal to the bit."""
+"""Steps on grids of three dimensions, damped along borders or periodic: tiles over time, equal to the bit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ PROGRAM = """\
 #include <stdio.h>
 #include <stdlib.h>
 #define EACH for (int i = 1; i < h - 1; i++) for (int j = 1; j < w - 1; j++) for (int l = 1; l < d - 1; l++)
+#define ALL for (int i = 0; i < h; i++) for (int j = 0; j < w; j++) for (int l = 0; l < d; l++)
 #define SUM(p) (0.15 * (p[i][j][l] + p[i][j][l - 1] + p[i][j][l + 1] + p[i][j - 1][l] + p[i][j + 1][l] \\
   + p[i - 1][j][l] + p[i + 1][j][l]))
 #define AT(i, j, l) (((i) * w + (j)) * d + (l))
@@ -44,12 +45,12 @@ int main(void)
 }
 """
 FORMS = {
-    "as a choice": """
+    "damped as a choice": """
 for (int t = 0; t < steps; t++) {
   EACH b[i][j][l] = SUM(a);
   EACH a[i][j][l] = LAYER ? 0.9 * b[i][j][l] : b[i][j][l];
 }""",
-    "under a condition": """
+    "damped under a condition": """
 for (int t = 0; t < steps; t++) {
   EACH b[i][j][l] = SUM(a);
   EACH {
@@ -57,13 +58,13 @@ for (int t = 0; t < steps; t++) {
     if (LAYER) a[i][j][l] *= 0.9;
   }
 }""",
-    "of a variable": """
+    "damped, of a variable": """
 for (int t = 0; t < steps; t++) EACH {
   double s = SUM(u[t % 2]);
   if (LAYER) s *= 0.9;
   u[(t + 1) % 2][i][j][l] = s;
 }""",
-    "between pointers": """
+    "damped, between pointers": """
 double *spare;
 for (int t = 0; t < steps; t++) {
   EACH {
@@ -71,6 +72,13 @@ for (int t = 0; t < steps; t++) {
     if (!(i >= 4 && i < h - 4 && j >= 4 && j < w - 4)) q[AT(i, j, l)] *= 0.9;
   }
   spare = p; p = q; q = spare;
+}""",
+    "periodic, copied": """
+for (int t = 0; t < steps; t++) {
+  ALL b[i][j][l] = 0.15 * (a[i][j][l] + a[i][j][l == 0 ? d - 1 : l - 1] + a[i][j][l == d - 1 ? 0 : l + 1]
+    + a[i][j == 0 ? w - 1 : j - 1][l] + a[i][j == w - 1 ? 0 : j + 1][l] + a[i == 0 ? h - 1 : i - 1][j][l]
+    + a[i == h - 1 ? 0 : i + 1][j][l]);
+  ALL a[i][j][l] = b[i][j][l];
 }""",
 }
 
