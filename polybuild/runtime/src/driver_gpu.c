@@ -188,41 +188,71 @@ static int launch(struct pb_device *device, const struct pb_call *call) {
                              stream, parameters, NULL);
 }
 
+/* A graph as it was made, which its nodes belong to, and as it is launched. */
+struct gpu_graph {
+    graph_t made;
+    graph_exec_t whole;
+    graph_node_t nodes[]; /* launch by launch */
+};
+
 static void forget(struct pb_device *device, void *graph) {
-    (void)of(device)->calls.graph_exec_destroy(graph);
+    struct gpu_graph *own = graph;
+    if (own->whole)
+        (void)of(device)->calls.graph_exec_destroy(own->whole);
+    (void)of(device)->calls.graph_destroy(own->made);
+    free(own);
 }
 
-/* Each node waits for the one before. The driver copies the arguments. */
+/* What a node has of `call`; the driver copies the arguments. An error code. */
+static int node_of(const struct pb_call *call, struct kernel_node *node, device_pointer *pointers, void **parameters) {
+    const struct code *own = call->code;
+    *node = (struct kernel_node){.function = own->functions[call->kernel], .parameters = parameters};
+    for (int k = 0; k < 3; k++) {
+        node->grid[k] = (unsigned)call->grid[k];
+        node->block[k] = (unsigned)call->block[k];
+    }
+    return arguments_of(call, pointers, parameters);
+}
+
+/* Each node waits for the one before. */
 static int graph(struct pb_device *device, const struct pb_call *calls, int count, void **result) {
     const struct gpu *gpu = of(device);
     device_pointer pointers[PB_MAXIMUM_ARGUMENTS];
     void *parameters[PB_MAXIMUM_ARGUMENTS];
-    graph_t made = NULL;
-    graph_exec_t whole = NULL;
-    graph_node_t node = NULL, before = NULL;
-    int code = gpu->has_graphs ? gpu->calls.graph_create(&made, 0) : GPU_INVALID_VALUE;
-    if (code)
+    struct gpu_graph *own = calloc(1, sizeof *own + (size_t)count * sizeof *own->nodes);
+    int code = own && gpu->has_graphs ? gpu->calls.graph_create(&own->made, 0) : GPU_INVALID_VALUE;
+    *result = NULL;
+    if (code) {
+        free(own);
         return code;
-    for (int i = 0; i < count && !code; i++, before = node) {
-        const struct code *own = calls[i].code;
-        struct kernel_node kernel = {.function = own->functions[calls[i].kernel], .parameters = parameters};
-        for (int k = 0; k < 3; k++) {
-            kernel.grid[k] = (unsigned)calls[i].grid[k];
-            kernel.block[k] = (unsigned)calls[i].block[k];
-        }
-        code = arguments_of(&calls[i], pointers, parameters);
+    }
+    for (int i = 0; i < count && !code; i++) {
+        struct kernel_node kernel;
+        code = node_of(&calls[i], &kernel, pointers, parameters);
         if (!code)
-            code = gpu->calls.graph_add(&node, made, &before, before != NULL, &kernel);
+            code = gpu->calls.graph_add(&own->nodes[i], own->made, i ? &own->nodes[i - 1] : NULL, i > 0, &kernel);
     }
     if (!code)
-        code = gpu->calls.graph_instantiate(&whole, made, 0);
-    (void)gpu->calls.graph_destroy(made);
-    *result = code ? NULL : whole;
+        code = gpu->calls.graph_instantiate(&own->whole, own->made, 0);
+    if (code)
+        forget(device, own);
+    else
+        *result = own;
     return code;
 }
 
 static int replay(struct pb_device *device, void *queue, void *graph) {
-    return of(device)->calls.graph_launch(graph, ((struct gpu_queue *)queue)->stream);
+    const struct gpu_graph *own = graph;
+    return of(device)->calls.graph_launch(own->whole, ((struct gpu_queue *)queue)->stream);
+}
+
+static int change(struct pb_device *device, void *graph, int number, const struct pb_call *call) {
+    const struct gpu_graph *own = graph;
+    device_pointer pointers[PB_MAXIMUM_ARGUMENTS];
+    void *parameters[PB_MAXIMUM_ARGUMENTS];
+    struct kernel_node kernel;
+    int code = node_of(call, &kernel, pointers, parameters);
+    return code ? code : of(device)->calls.graph_change(own->whole, own->nodes[number], &kernel);
 }
 
 static size_t room(struct pb_device *device, const struct pb_call *call) {
@@ -298,5 +328,5 @@ static struct gpu cuda = {.dialect = &gpu_cuda}, hip = {.dialect = &gpu_hip};
             close_queue, follow, gpu_copy_in, gpu_copy_out, launch, wait_for_all, holds, reads_host, join, room,       \
             __VA_ARGS__                                                                                                \
     }
-const struct pb_driver pb_cuda_driver = DRIVER("cuda", cuda, graph, replay, forget),
-                       pb_hip_driver = DRIVER("hip", hip, NULL, NULL, NULL);
+const struct pb_driver pb_cuda_driver = DRIVER("cuda", cuda, graph, replay, forget, change),
+                       pb_hip_driver = DRIVER("hip", hip, NULL, NULL, NULL, NULL);

@@ -389,5 +389,5 @@ static int follow(struct pb_device *own, void *queue, void *other) {
 const struct pb_driver pb_opencl_driver = {
     "opencl", NULL,       start,       stop,   capacity, explain,  enter,  leave,        load, unload, allocate,
     release,  open_queue, close_queue, follow, copy_in,  copy_out, launch, wait_for_all, NULL, NULL,   NULL, NULL,
-    NULL,     NULL,       NULL,
+    NULL,     NULL,       NULL,        NULL,
 };

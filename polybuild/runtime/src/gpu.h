@@ -89,6 +89,8 @@ enum { GPU_INVALID_VALUE = 1, GPU_OUT_OF_MEMORY = 2 };
     X(int, graph_add, "cuGraphAddKernelNode", NULL,                                                                    \
       (graph_node_t *, graph_t, const graph_node_t *, size_t, const struct kernel_node *))                             \
     X(int, graph_instantiate, "cuGraphInstantiateWithFlags", NULL, (graph_exec_t *, graph_t, unsigned long long))      \
+    X(int, graph_change, "cuGraphExecKernelNodeSetParams", NULL,                                                       \
+      (graph_exec_t, graph_node_t, const struct kernel_node *))                                                        \
     X(int, graph_launch, "cuGraphLaunch", NULL, (graph_exec_t, stream_t))                                              \
     X(int, graph_exec_destroy, "cuGraphExecDestroy", NULL, (graph_exec_t))                                             \
     X(int, graph_destroy, "cuGraphDestroy", NULL, (graph_t))

@@ -109,6 +109,8 @@ struct pb_driver {
     int (*graph)(struct pb_device *device, const struct pb_call *calls, int count, void **graph);
     int (*replay)(struct pb_device *device, void *queue, void *graph);
     void (*forget)(struct pb_device *device, void *graph);
+    /* Gives the launch `number` of a graph the grid and the arguments of `call`, which is of the same kernel. */
+    int (*change)(struct pb_device *device, void *graph, int number, const struct pb_call *call);
 };
 
 extern PB_PRIVATE const struct pb_driver pb_cuda_driver, pb_hip_driver, pb_opencl_driver;

@@ -3,7 +3,9 @@
  * Each region that wants it has a tape of its launches, in chunks. A run expects at each place of the tape what
  * was there in the run before, or else, as loops repeat themselves, what was in the chunk before. What comes as
  * expected waits until its chunk is whole, and the chunk is launched at once: one by one at first, as a graph if
- * that happens again. What comes otherwise is launched as usual, after all that waits, and is on the tape then. */
+ * that happens again. Launches of the expected kernels on other grids, or with other values, as in loops whose kernels
+ * know the counter, wait as well: they take the places of those before, in the graph, too, if the device can change one.
+ * What comes otherwise is launched as usual, after all that waits, and is on the tape then. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +19,7 @@ struct chunk {
     int count, times;   /* how often all of it came as expected */
     void *graph;        /* of the device; NULL: none */
     bool refused;       /* the driver makes no graph of it */
+    bool stale[CHUNK];  /* launches that the graph has with other grids or values */
     struct pb_call launches[CHUNK];
 };
 
@@ -62,17 +65,39 @@ static bool copy_launch(struct pb_call *copy, const struct pb_call *call) {
     return true;
 }
 
-static bool same_launch(const struct pb_call *one, const struct pb_call *other) {
+/* Whether both are launches of one kernel, with arguments of the same kinds. */
+static bool alike(const struct pb_call *one, const struct pb_call *other) {
     if (one->code != other->code || one->kernel != other->kernel || one->count != other->count ||
-        memcmp(one->grid, other->grid, sizeof one->grid) != 0 || memcmp(one->block, other->block, sizeof one->block) != 0)
+        one->together != other->together || memcmp(one->block, other->block, sizeof one->block) != 0)
         return false;
     for (int i = 0; i < one->count; i++) {
         const polybuild_argument *a = &one->arguments[i], *b = &other->arguments[i];
-        if (!a->buffer != !b->buffer || (a->buffer && one->memories[i] != other->memories[i]) ||
-            (!a->buffer && (a->size != b->size || memcmp(a->value, b->value, a->size) != 0)))
+        if (!a->buffer != !b->buffer || (!a->buffer && a->size != b->size))
             return false;
     }
     return true;
+}
+
+static bool same_launch(const struct pb_call *one, const struct pb_call *other) {
+    if (!alike(one, other) || memcmp(one->grid, other->grid, sizeof one->grid) != 0)
+        return false;
+    for (int i = 0; i < one->count; i++) {
+        const polybuild_argument *a = &one->arguments[i], *b = &other->arguments[i];
+        if (a->buffer ? one->memories[i] != other->memories[i] : memcmp(a->value, b->value, a->size) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Gives the launch `known` the grid and the values of `call`, which is alike. */
+static void take_values(struct pb_call *known, const struct pb_call *call) {
+    memcpy(known->grid, call->grid, sizeof known->grid);
+    for (int i = 0; i < known->count; i++) {
+        if (known->arguments[i].buffer)
+            memcpy((void *)(uintptr_t)&known->memories[i], &call->memories[i], sizeof *known->memories);
+        else
+            memcpy((void *)(uintptr_t)known->arguments[i].value, call->arguments[i].value, known->arguments[i].size);
+    }
 }
 
 static bool same_chunk(const struct chunk *one, const struct chunk *other) {
@@ -213,11 +238,27 @@ static int give_up(struct pb_player *player, const struct pb_call *call) {
     return code;
 }
 
+/* Gives the graph of `chunk` what changed of its launches; where it does not take that, there is none any more. */
+static void refresh(struct pb_device *device, struct chunk *chunk) {
+    int code = 0;
+    for (int i = 0; i < chunk->count && !code; i++) {
+        if (chunk->graph && chunk->stale[i])
+            code = device->driver->change(device, chunk->graph, i, &chunk->launches[i]);
+        chunk->stale[i] = false;
+    }
+    if (code) {
+        device->driver->forget(device, chunk->graph);
+        chunk->graph = NULL;
+        chunk->refused = true;
+    }
+}
+
 /* Launches the chunk that was expected, all of which came. */
 static int submit(struct pb_player *player, const struct pb_call *call) {
     struct pb_device *device = player->tape->device;
     struct chunk *chunk = player->expected;
     int code = 0;
+    refresh(device, chunk);
     if (!chunk->graph && !chunk->refused && ++chunk->times >= BEFORE_A_GRAPH)
         chunk->refused = device->driver->graph(device, chunk->launches, chunk->count, &chunk->graph) != 0;
     if (chunk->graph)
@@ -231,8 +272,14 @@ static int submit(struct pb_player *player, const struct pb_call *call) {
 int pb_replay(struct pb_player *player, struct pb_device *device, const struct pb_call *call) {
     if (!player->tape)
         return device->driver->launch(device, call);
-    const struct chunk *chunk = player->expected;
-    if (chunk && same_launch(&chunk->launches[player->matched], call))
+    struct chunk *chunk = player->expected;
+    struct pb_call *known = chunk ? &chunk->launches[player->matched] : NULL;
+    bool same = known && same_launch(known, call);
+    if (known && !same && !chunk->refused && alike(known, call)) {
+        take_values(known, call);
+        chunk->stale[player->matched] = same = true;
+    }
+    if (same)
         return ++player->matched == chunk->count ? submit(player, call) : 0;
     int code = give_up(player, call);
     if (!code)

@@ -20,7 +20,7 @@ from polybuild.scop.model import Scop
 from polybuild.storage.buffers import element_size
 from polybuild.targets.device import Box
 from polybuild.targets.gpu.strip_boxes import strip_box
-from polybuild.targets.gpu.time_tiles import TimeTiles
+from polybuild.targets.gpu.time_tiles import TimeTiles, with_instances
 from polybuild.transform.tiling.phases import plus
 from polybuild.transform.tiling.shapes import phases_of
 
@@ -50,7 +50,7 @@ def align_loads(
     stencil = tiles.stencil
     space = (*stencil.space[:-1], plus(stencil.space[-1], move * stencil.scale))
     moved = replace(stencil, space=space)
-    phases = tuple(phases_of(moved, tiles.shape, tiles.sizes, dependences))
+    phases = with_instances(phases_of(moved, tiles.shape, tiles.sizes, dependences))
     return replace(tiles, stencil=moved, phases=phases)
 
 

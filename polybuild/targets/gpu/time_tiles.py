@@ -82,7 +82,12 @@ def find_time_tiles(
     depth = 1 + len(stencil.space)
     given = options.tile_sizes[:depth] or limits.shapes.over_time.tiles[depth - 2]
     sizes = given + (given[-1],) * (depth - len(given))
-    return TimeTiles(stencil, shape, sizes, tuple(phases_of(stencil, shape, sizes, dependences)))
+    return TimeTiles(stencil, shape, sizes, with_instances(phases_of(stencil, shape, sizes, dependences)))
+
+
+def with_instances(phases: Sequence[Phase]) -> tuple[Phase, ...]:
+    """Those of ``phases`` that have instances: of a few steps all may be in one."""
+    return tuple(each for each in phases if not each.instances.is_empty())
 
 
 def _is_skewed(stencil: Stencil) -> bool:

@@ -31,6 +31,7 @@ static int retained, streams_live, events, initialized;
 static unsigned long long calls, allocations, rectangles; /* rectangles: copies of rows with a pitch */
 static int graphs_live;
 static unsigned long long replays; /* launches of graphs */
+static unsigned long long changes; /* of nodes in graphs */
 static unsigned long long errors;                         /* calls that were answered with one */
 static struct image images[MOST_IMAGES];
 static int image_count, images_live;
@@ -243,7 +244,7 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
     for (int i = 0; i < MOST_PINNED; i++)
         pins += pinned[i].low != NULL;
     if (--retained == 0) {
-        statistics_write(calls, errors, allocations, rectangles, replays);
+        statistics_write(calls, errors, allocations, rectangles, (struct graph_counts){replays, changes});
         if (!getenv("POLYBUILD_EMULATOR_FAIL") && (memory_live() || pins || streams_live || events || images_live || graphs_live)) {
             fprintf(stderr, "emulator: not given back: %zu arrays, %d pieces of pinned memory, %d streams, %d events, "
                             "%d modules, %d graphs\n",
@@ -664,7 +665,28 @@ struct node {
 
 struct graph {
     struct node *first, *last;
+    struct graph *source; /* what it was made of */
+    struct graph *next;   /* of all that are live */
 };
+
+static struct graph *all_graphs;
+
+static bool is_live(const struct graph *graph) {
+    const struct graph *each = all_graphs;
+    while (each && each != graph)
+        each = each->next;
+    return each != NULL;
+}
+
+static struct graph *new_graph(void) {
+    struct graph *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->next = all_graphs;
+    all_graphs = made;
+    graphs_live++;
+    return made;
+}
 
 struct kernel_node {
     struct kernel *function;
@@ -674,44 +696,61 @@ struct kernel_node {
 
 int cuGraphCreate(struct graph **graph, unsigned flags) {
     BEGIN_WITH_CONTEXT();
-    *graph = flags ? NULL : calloc(1, sizeof **graph);
-    graphs_live += *graph != NULL;
+    *graph = flags ? NULL : new_graph();
     return end(*graph ? SUCCESS : INVALID_VALUE);
+}
+
+static void fill(struct node *node, const struct kernel_node *what) {
+    size_t sizes[MOST_PARAMETERS];
+    node->kernel = what->function;
+    node->grid = (struct index3){what->grid[0], what->grid[1], what->grid[2]};
+    node->block = (struct index3){what->block[0], what->block[1], what->block[2]};
+    unsigned parameters = node->kernel->sizes(sizes);
+    for (unsigned i = 0; i < parameters; i++) {
+        memcpy(node->values[i], what->parameters[i], sizes[i]);
+        node->parameters[i] = node->values[i];
+    }
 }
 
 /* Nodes are in one row: each waits for the one that was added before. */
 int cuGraphAddKernelNode(struct node **node, struct graph *graph, struct node *const *before, size_t count,
                          const struct kernel_node *what) {
     BEGIN_WITH_CONTEXT();
-    size_t sizes[MOST_PARAMETERS];
     bool in_row = graph->last ? count == 1 && *before == graph->last : count == 0;
     if (!in_row || what->shared || what->extra)
         return end(INVALID_VALUE);
     struct node *made = calloc(1, sizeof *made);
     if (!made)
         return end(OUT_OF_MEMORY);
-    made->kernel = what->function;
-    made->grid = (struct index3){what->grid[0], what->grid[1], what->grid[2]};
-    made->block = (struct index3){what->block[0], what->block[1], what->block[2]};
-    unsigned parameters = made->kernel->sizes(sizes);
-    for (unsigned i = 0; i < parameters; i++) {
-        memcpy(made->values[i], what->parameters[i], sizes[i]);
-        made->parameters[i] = made->values[i];
-    }
+    fill(made, what);
     *(graph->last ? &graph->last->next : &graph->first) = made;
     *node = graph->last = made;
     return end(SUCCESS);
 }
 
-/* It takes what the graph has. */
+/* It takes what the graph has, whose nodes still name it. */
 int cuGraphInstantiateWithFlags(struct graph **whole, struct graph *graph, unsigned long long flags) {
     BEGIN_WITH_CONTEXT();
-    *whole = flags ? NULL : calloc(1, sizeof **whole);
+    *whole = flags ? NULL : new_graph();
     if (!*whole)
         return end(INVALID_VALUE);
-    **whole = *graph;
+    (*whole)->first = graph->first;
+    (*whole)->last = graph->last;
+    (*whole)->source = graph;
     graph->first = graph->last = NULL;
-    graphs_live++;
+    return end(SUCCESS);
+}
+
+/* Nodes are those of the graph that it was made of, as long as that is there. */
+int cuGraphExecKernelNodeSetParams(struct graph *whole, struct node *node, const struct kernel_node *what) {
+    BEGIN_WITH_CONTEXT();
+    struct node *each = whole->first;
+    while (each && each != node)
+        each = each->next;
+    if (!each || !is_live(whole->source) || what->function != each->kernel || what->shared || what->extra)
+        return end(INVALID_VALUE);
+    fill(each, what);
+    changes++;
     return end(SUCCESS);
 }
 
@@ -730,6 +769,10 @@ int cuGraphLaunch(struct graph *whole, void *stream) {
 }
 
 static void free_graph(struct graph *graph) {
+    struct graph **place = &all_graphs;
+    while (*place != graph)
+        place = &(*place)->next;
+    *place = graph->next;
     while (graph->first) {
         struct node *next = graph->first->next;
         free(graph->first);

@@ -142,7 +142,10 @@ void count_phase(unsigned threads); /* at a barrier and at the end of a block: l
 void count_launch(const struct kernel *kernel, uint64_t blocks, unsigned threads, uint64_t barriers,
                   uint64_t meetings);
 void count_copy(bool out, size_t bytes);
+struct graph_counts {
+    unsigned long long replays, changes; /* launches of graphs, and changes of their nodes */
+};
 void statistics_write(unsigned long long calls, unsigned long long errors, unsigned long long allocations,
-                      unsigned long long rectangles, unsigned long long replays);
+                      unsigned long long rectangles, struct graph_counts graphs);
 
 #endif

@@ -193,14 +193,14 @@ void count_copy(bool out, size_t bytes) {
 }
 
 void statistics_write(unsigned long long calls, unsigned long long errors, unsigned long long allocations,
-                      unsigned long long rectangles, unsigned long long replays) {
+                      unsigned long long rectangles, struct graph_counts graphs) {
     static const char *const names[2][2] = {{"global_reads", "global_writes"}, {"shared_reads", "shared_writes"}};
     const char *name = getenv("POLYBUILD_EMULATOR_REPORT");
     FILE *file = name ? fopen(name, "w") : NULL;
     if (!file)
         return;
-    fprintf(file, "{\"calls\": %llu, \"errors\": %llu, \"allocations\": %llu, \"rectangles\": %llu, \"replays\": %llu,\n",
-            calls, errors, allocations, rectangles, replays);
+    fprintf(file, "{\"calls\": %llu, \"errors\": %llu, \"allocations\": %llu, \"rectangles\": %llu, \"replays\": %llu, \"changes\": %llu,\n",
+            calls, errors, allocations, rectangles, graphs.replays, graphs.changes);
     fprintf(file, " \"copies\": {\"in\": [%llu, %llu], \"out\": [%llu, %llu]},\n \"kernels\": {",
             (unsigned long long)copies[0], (unsigned long long)copied[0], (unsigned long long)copies[1],
             (unsigned long long)copied[1]);

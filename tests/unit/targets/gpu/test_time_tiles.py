@@ -44,6 +44,16 @@ def test_a_phase_is_a_kernel_whose_threads_meet_before_each_step(planned):
     assert added == [Purpose.BARRIER, Purpose.BARRIER]
 
 
+def test_a_phase_without_a_point_is_no_kernel(planned):
+    """All points of so few steps of a short row are in tiles of the other one."""
+    body = """
+      for (int t = 0; t < 2; t++)
+        for (int i = 0; i < 2; i++) u[(t + 1) % 2][i] = u[t % 2][i] + u[t % 2][i + 1];"""
+    parameters = "int n, double u[restrict n][n]"
+    plan = planned(body, parameters, tile_shape="hybrid", tile_sizes=(8, 8)).plan
+    assert [kernel.in_steps for kernel in plan.kernels] == [True]
+
+
 def test_threads_need_values_of_others_only_across_barriers(model):
     found = model(LINE, VECTORS)
     mapping = mapping_of(found)
