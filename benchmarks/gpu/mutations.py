@@ -118,9 +118,13 @@ def main() -> int:
     parser.add_argument(
         "--most", type=int, default=0, metavar="N", help="of each kind, for each kernel (all)"
     )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="options of polybuild"
+    )
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="how many at a time (1)")
     request = parser.parse_args()
-    options = Options().with_settings(SETTINGS)
+    own = dict(each.split("=", 1) for each in request.set)
+    options = Options().with_settings({**SETTINGS, **own})
     failed = 0
     with tempfile.TemporaryDirectory(prefix="polybuild-mutations-") as name:
         folder = Path(name)
