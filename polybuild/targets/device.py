@@ -345,6 +345,19 @@ def _mentions(transfer: Transfer, parameter: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryRequest:
+    """What a warp asks memory for at once when it reads ``array``, or ``writes`` it.
+
+    That is so many ``sectors``, while its elements would fit the ``minimum`` number.
+    """
+
+    array: Array
+    writes: bool
+    sectors: int
+    minimum: int
+
+
+@dataclass(frozen=True, slots=True)
 class KernelTree:
     """A tree from which the code of the host and of the threads can be generated.
 
@@ -353,7 +366,8 @@ class KernelTree:
     these loops for each statement, ``{ S[i] -> [d0, ..., dn] }``; ``tiles``
     what it keeps in shared memory and registers; ``added`` the statements that are
     no instances of the region's, by name; ``full`` the full tiles, by the name of the
-    mark around what is done for a tile. ``told`` is what is said of tiles that have no room.
+    mark around what is done for a tile. ``told`` is what is said of tiles without room. ``requests`` are,
+    per kernel, those for what is in no tile.
     """
 
     schedule: isl.Schedule
@@ -363,6 +377,7 @@ class KernelTree:
     added: Mapping[str, AddedStatement]
     full: Mapping[Mark, FullTiles]
     told: tuple[str, ...] = ()
+    requests: Mapping[Mark, tuple[MemoryRequest, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from polybuild.storage.buffers import element_size
-from polybuild.targets.device import Axis, Kernel, SharedTile, ThreadTile, Tile
+from polybuild.targets.device import Axis, Kernel, MemoryRequest, SharedTile, ThreadTile, Tile
 
 
 def described(kernel: Kernel, tiles: Sequence[Tile]) -> tuple[str, ...]:
@@ -21,6 +21,18 @@ def described(kernel: Kernel, tiles: Sequence[Tile]) -> tuple[str, ...]:
     if kernel.resident:
         lines.append(f"registers for {kernel.resident} blocks at once on a multiprocessor")
     return tuple(lines)
+
+
+def requested(requests: Sequence[MemoryRequest]) -> tuple[str, ...]:
+    """What warps ask memory for, in words."""
+    return tuple(map(_requested, requests))
+
+
+def _requested(request: MemoryRequest) -> str:
+    count = f"{request.sectors} sector{'s' * (request.sectors > 1)}"
+    enough = f", {request.minimum} would do" if request.minimum < request.sectors else ""
+    action = "writes" if request.writes else "reads"
+    return f"{request.array.spelling}: a warp {action} {count} of memory at once{enough}"
 
 
 def _kept(tiles: Sequence[Tile]) -> Iterator[str]:

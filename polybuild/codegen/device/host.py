@@ -27,6 +27,7 @@ from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.device.arrays import DeviceArrays, device_arrays
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
 from polybuild.codegen.device.boxes import BoxPrinter, regular
+from polybuild.codegen.device.descriptions import requested
 from polybuild.codegen.device.functions import DeviceFunctions
 from polybuild.codegen.device.kernels import KernelPrinter, KernelText
 from polybuild.codegen.device.registers import addressable
@@ -308,9 +309,9 @@ class _Kernels:
     def launch(self, node: isl.AstNode, launch: Launch, names: Mapping[str, str]) -> tuple[str, KernelText]:
         """The name and the text of the kernel at ``node``, where the host knows ``names``."""
         printer = KernelPrinter(self._source, self._request.language, names, counter_type=self._counter_type)
-        text = printer.kernel(
-            node, self._kernels[launch.kernel], self._request.plan.tree.tiles[launch.kernel]
-        )
+        tree = self._request.plan.tree
+        text = printer.kernel(node, self._kernels[launch.kernel], tree.tiles[launch.kernel])
+        text = replace(text, described=(*text.described, *requested(tree.requests.get(launch.kernel, ()))))
         return self._named(text), text
 
     def together(self, loop: isl.AstNode, names: Mapping[str, str]) -> tuple[str, KernelText] | None:

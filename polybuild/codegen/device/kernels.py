@@ -441,7 +441,8 @@ class KernelPrinter(LoopPrinter):
         if ends is None:
             return []
         rolled = self._heads_of_loops.rolled or not all(map(is_atom, ends))
-        return self._in_copies(node, ends, f"{indent}#pragma unroll{' 1' * rolled}", indent)
+        pragma = f"{indent}#pragma unroll {1 if rolled else COPIES}"
+        return self._in_copies(node, ends, pragma, indent)
 
     def _adds_up(self, node: isl.AstNode) -> bool:
         """Whether the loop ``node`` does nothing but accumulate in registers: it had better read ahead."""

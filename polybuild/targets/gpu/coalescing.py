@@ -80,9 +80,7 @@ def steps_along(access: Access, date: isl.Map, loop: int) -> list[int] | None:
     """By how much each subscript changes per step of a loop, None if that is not one number."""
     if not (access.exact and access.relation.is_single_valued()):
         return None
-    following = date.apply_range(_step(date, loop)).apply_range(date.reverse())
-    distances = following.apply_domain(access.relation).apply_range(access.relation).deltas()
-    distances = distances.detect_equalities()
+    distances = _distances(access, date, loop).detect_equalities()
     steps = []
     for dim in range(distances.dim(_set)):
         value = distances.plain_get_val_if_fixed(_set, dim)
@@ -90,6 +88,22 @@ def steps_along(access: Access, date: isl.Map, loop: int) -> list[int] | None:
             return None
         steps.append(value.to_python())
     return steps
+
+
+def steps_through_remainders(access: Access, date: isl.Map, loop: int) -> list[int] | None:
+    """As ``steps_along``, where subscripts are remainders of other loops, too: bounds see through these."""
+    if not (access.exact and access.relation.is_single_valued()):
+        return None
+    distances = _distances(access, date, loop)
+    ends = [(distances.dim_min_val(dim), distances.dim_max_val(dim)) for dim in range(distances.dim(_set))]
+    known = all(low.is_int() and low.eq(high) for low, high in ends)
+    return [low.to_python() for low, _ in ends] if known else None
+
+
+def _distances(access: Access, date: isl.Map, loop: int) -> isl.Set:
+    """How far apart the elements are that ``access`` touches in two steps of a loop, one after the other."""
+    following = date.apply_range(_step(date, loop)).apply_range(date.reverse())
+    return following.apply_domain(access.relation).apply_range(access.relation).deltas()
 
 
 def _step(date: isl.Map, loop: int) -> isl.Map:

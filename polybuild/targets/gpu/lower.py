@@ -30,6 +30,7 @@ from polybuild.targets.device import (
     FullTiles,
     Kernel,
     KernelTree,
+    MemoryRequest,
     Purpose,
     SharedTile,
     ThreadTile,
@@ -48,6 +49,7 @@ from polybuild.targets.gpu.copy_statements import (
 )
 from polybuild.targets.gpu.full_strips import full_strips
 from polybuild.targets.gpu.fulltiles import full_tiles, mark_tiles, whole_sums
+from polybuild.targets.gpu.memory_requests import memory_requests
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.placement import place
 from polybuild.targets.gpu.strip_caches import StripCaches
@@ -73,6 +75,7 @@ def lower(
     tiles: dict[Mark, tuple[Tile, ...]] = {}
     full: dict[Mark, FullTiles] = {}
     told: dict[str, None] = {}
+    requests: dict[Mark, tuple[MemoryRequest, ...]] = {}
     filler = _Filler(scop, {each.array.name: each for each in transfers}, limits.stages)
     for kernel in mapping.kernels:
         mark = kernel.mark()
@@ -90,6 +93,8 @@ def lower(
         whole_tiles = full_tiles(node, kernel) if unrolled else None
         sums = whole_sums(node, kernel) if whole_tiles is not None else None
         strips = full_strips(node, kernel) if kernel.in_steps and FULL_TILES in steps else None
+        kept = tiles[mark] if cached is None else cached.tiles
+        requests[mark] = memory_requests(scop, node, kernel, kept, limits.processor)
         root = _bind(node, kernel).root()
         if cached is not None:
             tiles[mark] = cached.tiles
@@ -104,7 +109,8 @@ def lower(
             full[kernel.mark(MarkKind.THREADS)] = sums
         if strips is not None:
             full[kernel.mark(MarkKind.STEPS)] = strips
-    return KernelTree(_keep_whole(root).get_schedule(), grids, hosts, tiles, filler.added, full, tuple(told))
+    schedule = _keep_whole(root).get_schedule()
+    return KernelTree(schedule, grids, hosts, tiles, filler.added, full, tuple(told), requests)
 
 
 def _is_whole(mark: isl.ScheduleNode, scop: Scop) -> bool:

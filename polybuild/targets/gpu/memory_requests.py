@@ -1,0 +1,105 @@
+"""How many sectors of memory a warp asks for when its threads access an array side by side.
+
+Memory is read in sectors; the threads of a warp that touch neighbours share them. What each thread finds in
+registers or in shared memory is not asked for.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+import islpy as isl
+
+from polybuild.machine.model import Multiprocessor
+from polybuild.poly.marks import MarkKind
+from polybuild.poly.relations import maps_of
+from polybuild.scop.model import Access, AccessKind, Scop
+from polybuild.storage.buffers import element_size
+from polybuild.targets.device import Kernel, MemoryRequest, Tile
+from polybuild.targets.gpu.coalescing import steps_along, steps_through_remainders
+from polybuild.targets.gpu.tree import find_mark
+
+_in = isl.dim_type.in_
+
+
+def memory_requests(
+    scop: Scop, mark: isl.ScheduleNode, kernel: Kernel, tiles: Sequence[Tile], processor: Multiprocessor
+) -> tuple[MemoryRequest, ...]:
+    """Of each array that the ``kernel`` below ``mark`` finds in memory, not in ``tiles``, the worst request.
+
+    Its loops are not bound to blocks and threads yet.
+    """
+    if kernel.is_serial:
+        return ()
+    points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
+    # below the points of a step are the loops of the source, all of which say the same again
+    own, whole = points.band_get_partial_schedule_union_map(), points.get_subtree_schedule_union_map()
+    below = own if kernel.in_steps else whole
+    whole = points.get_prefix_schedule_union_map().flat_range_product(below)
+    stamps = {each.get_tuple_name(_in): each for each in maps_of(whole.intersect_domain(points.get_domain()))}
+    kept = {id(each.access.node) for tile in tiles for each in tile.references}
+    lanes, first = _lanes(kernel, processor.warp), points.get_schedule_depth()
+    found: dict[tuple[str, bool], MemoryRequest] = {}
+    for statement in scop.statements:
+        asking = (each for each in statement.accesses if each.array.extents and id(each.node) not in kept)
+        for access in _once(asking) if statement.name in stamps else ():
+            steps = [
+                _steps(access, stamps[statement.name], first + axis) if count > 1 else []
+                for axis, count in enumerate(lanes)
+            ]
+            one = _request(access, steps, lanes, kernel, processor.sector)
+            key = access.array.name, one.writes
+            if key not in found or one.sectors > found[key].sectors:
+                found[key] = one
+    return tuple(found.values())
+
+
+def _once(accesses: Iterable[Access]) -> list[Access]:
+    """Those of ``accesses`` whose subscripts differ by more than numbers; others go on by the same steps."""
+    found: dict[tuple[object, ...], Access] = {}
+    for each in accesses:
+        single = each.relation.is_single_valued()
+        element = isl.PwMultiAff.from_map(each.relation) if single else None
+        dims = range(each.relation.dim(isl.dim_type.out))
+        pieces = [element.get_pw_aff(dim).get_pieces() for dim in dims] if element is not None else [[]]
+        if any(len(one) != 1 for one in pieces):
+            found[id(each),] = each
+            continue
+        linear = (value.set_constant_val(isl.Val(0)) for ((_, value),) in pieces)
+        found.setdefault((each.array.name, each.kind, *map(str, linear)), each)
+    return list(found.values())
+
+
+def _steps(access: Access, date: isl.Map, loop: int) -> list[int] | None:
+    found = steps_along(access, date, loop)
+    return steps_through_remainders(access, date, loop) if found is None else found
+
+
+def _lanes(kernel: Kernel, warp: int) -> list[int]:
+    """How the threads of a warp lie along the mapped loops."""
+    sizes = [axis.size for axis in kernel.threads]
+    if kernel.warp is not None:
+        return [*[1] * (len(sizes) - len(kernel.warp)), *kernel.warp]
+    lanes, left = [1] * len(sizes), warp
+    for position in reversed(range(len(sizes))):
+        lanes[position] = min(left, sizes[position])
+        left //= lanes[position]
+    return lanes
+
+
+def _request(
+    access: Access, steps: Sequence[list[int] | None], lanes: Sequence[int], kernel: Kernel, sector: int
+) -> MemoryRequest:
+    """The sectors of a warp whose threads go on by ``steps`` along each loop; None: each to another place."""
+    size, writes = element_size(access.array), access.kind is not AccessKind.READ
+    places: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
+    for lane in itertools.product(*map(range, lanes)):
+        place = [0] * len(access.array.extents)
+        unknown = tuple(at for at, each in zip(lane, steps, strict=True) if each is None)
+        for at, each, axis in zip(lane, steps, kernel.threads, strict=True):
+            for dim, step in enumerate(each or ()):
+                place[dim] += at * axis.run * step
+        places.add((unknown, tuple(place)))
+    sectors = {(unknown, place[:-1], place[-1] * size // sector) for unknown, place in places}
+    return MemoryRequest(access.array, writes, len(sectors), -(-len(places) * size // sector))
