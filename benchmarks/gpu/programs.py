@@ -35,9 +35,9 @@ class OddSizes(OwnKernels):
 
     _SIZES: tuple[str, ...] = ("21", "13", "18", "11")
     _OTHERS: tuple[tuple[str, ...], ...] = (
-        ("29", "26", "25", "22"),
+        ("25", "26", "27", "22"),
         ("16", "24", "8", "20"),
-    )  # more tiles; all of them full
+    )  # more tiles, odd numbers of them along sums, where two stages take turns; all of them full
 
     def arguments_for(self, kernel: Kernel) -> list[str]:
         """As many sizes as the kernel has."""
