@@ -30,6 +30,22 @@ SETTINGS: tuple[Mapping[str, str], ...] = (
         "grid-sizes": "2,3",
     },
     {"min-work": "0", "schedule": "pluto", "tile-sizes": "4,5", "block-sizes": "4,2"},
+    {
+        "min-work": "0",
+        "tile-shape": "hybrid",
+        "tile-sizes": "4,6,8",
+        "block-sizes": "2,4",
+        "device-tiles": "shared-memory,interleaved-copy-out,aligned-loads,static-reuse,full-tiles",
+        "device-launches": "together",
+    },
+    {
+        "min-work": "0",
+        "tile-shape": "split",
+        "tile-sizes": "3,8,8",
+        "block-sizes": "2,4",
+        "device-tiles": "full-tiles",
+        "device-launches": "graphs",
+    },
 )
 
 
