@@ -22,6 +22,14 @@ class Reordering(Enum):
     ANY = "any"
 
 
+class Masks(Enum):
+    """What vectors do for some of their lanes alone."""
+
+    NONE = "none"
+    MEMORY = "memory"  # loads and stores
+    ARITHMETIC = "arithmetic"  # these, and operations that may trap
+
+
 @dataclass(frozen=True, slots=True)
 class CompilerRules:
     """What the compiler of the generated code may do, by its flags.
@@ -31,7 +39,8 @@ class CompilerRules:
     ``strict_aliasing`` says that it relies on C's rules of effective types, ``vector_bytes`` how large the
     vectors are that it prefers. It compares at most ``compared_pairs`` of accesses that may overlap before a
     loop in vectors: a loop that needs more runs without. With ``outer_lanes`` it computes loops in vectors
-    that have one loop inside.
+    that have one loop inside. One that ``speculates`` computes there what is under conditions in any case;
+    another needs ``masks`` for that.
     """
 
     optimises: bool = True
@@ -41,6 +50,8 @@ class CompilerRules:
     vector_bytes: int = 32
     compared_pairs: int = 10
     outer_lanes: bool = True
+    speculates: bool = False
+    masks: Masks = Masks.ARITHMETIC
 
 
 @dataclass(frozen=True, slots=True)

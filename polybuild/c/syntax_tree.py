@@ -64,15 +64,20 @@ def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
             pending += _PARTS[kind](node) if kind in _PARTS else reversed(list(node))
 
 
-def always_evaluates(body: c_ast.Node, wanted: c_ast.Node) -> bool:
-    """Whether evaluating ``body`` always evaluates the part ``wanted`` of it."""
-    if body is wanted:
+def always_evaluates(body: c_ast.Node, *wanted: c_ast.Node) -> bool:
+    """Whether evaluating ``body`` always evaluates one of the parts ``wanted`` of it."""
+    if any(body is each for each in wanted):
         return True
+    if isinstance(body, c_ast.If | c_ast.TernaryOp):
+        sides = (body.iftrue, body.iffalse)
+        return always_evaluates(body.cond, *wanted) or all(
+            each is not None and always_evaluates(each, *wanted) for each in sides
+        )
     if isinstance(body, _CHOICES):
-        return isinstance(body, c_ast.If | c_ast.TernaryOp) and always_evaluates(body.cond, wanted)
+        return False
     if isinstance(body, c_ast.BinaryOp) and body.op in {"&&", "||"}:
-        return always_evaluates(body.left, wanted)
-    return any(always_evaluates(child, wanted) for child in body)
+        return always_evaluates(body.left, *wanted)
+    return any(always_evaluates(child, *wanted) for child in body)
 
 
 def changed_operand(node: c_ast.Node) -> c_ast.Node | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from polybuild.context import CompilerRules
+from polybuild.context import CompilerRules, Masks
 
 
 def compiler_rules(macros: AbstractSet[str], flags: Sequence[str]) -> CompilerRules:
@@ -22,7 +22,16 @@ def compiler_rules(macros: AbstractSet[str], flags: Sequence[str]) -> CompilerRu
         # gcc's vect-max-version-for-alias-checks and clang's runtime-memory-check-threshold
         compared_pairs=8 if "__clang__" in macros else 10,
         outer_lanes="__clang__" not in macros,
+        speculates=bool({"__clang__", "__NO_TRAPPING_MATH__"} & macros),
+        masks=_masks(macros),
     )
+
+
+def _masks(macros: AbstractSet[str]) -> Masks:
+    """What the vectors that the compiler may use have masks for; without any macros, all."""
+    if not macros or "__AVX512F__" in macros:
+        return Masks.ARITHMETIC
+    return Masks.MEMORY if "__AVX__" in macros else Masks.NONE
 
 
 def _may_reassociate(macros: AbstractSet[str], flags: AbstractSet[str]) -> bool:

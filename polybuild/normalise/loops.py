@@ -14,7 +14,8 @@ mark in place of each variable's value at its start.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from pycparser import c_ast
@@ -37,6 +38,7 @@ from polybuild.normalise.periodic_values import Cycle, after_cycle, cycles, in_c
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import Sum, sum_of, tree_of, wide_tree, without_equal_factors
 from polybuild.normalise.wrap_around import settled_value, wrapped_after, wrapped_at_iteration
+from polybuild.values import dataclass
 
 Loop: TypeAlias = c_ast.For | c_ast.While | c_ast.DoWhile
 
@@ -49,6 +51,15 @@ class IterationEntryValue(EntryValue):
     """The value of a variable at the start of an iteration."""
 
     __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a variable holds ``before`` a loop, and ``after`` an iteration that begins with ``mark``."""
+
+    mark: IterationEntryValue
+    before: SymbolicValue
+    after: SymbolicValue
 
 
 class LoopNormaliser:
@@ -111,7 +122,11 @@ class LoopNormaliser:
             induction = BasicInductionVariable(counter, start, step)
         state.counters.append(counter.name)
 
-        changes = self._changes(node, changed, counter) if induction is not None else {}
+        changes: dict[Variable, Change] = {}
+        if induction is not None:
+            left = self._left(node, changed)
+            changes = self._steady(left, counter)
+            changes |= self._settled(left, changes)
         for each in changed:
             state.values[each] = self._at_iteration(before[each], changes.get(each), induction)
         cond = self._evaluated(node.cond)
@@ -188,32 +203,56 @@ class LoopNormaliser:
             return wrapped_at_iteration(before, change, induction, self._state)
         return at_iteration(before, change, induction, self._state)
 
-    def _changes(
-        self, node: Loop, changed: frozenset[Variable], counter: c_ast.ID | None
-    ) -> dict[Variable, Change]:
-        """What an iteration adds to each of ``changed``, or leaves in it, where all do the same."""
-        if not changed:
-            return {}
+    def _left(self, node: Loop, changed: frozenset[Variable]) -> dict[Variable, Left]:
+        """What an iteration leaves in each of ``changed``."""
         state = self._state
         saved, marks = dict(state.values), {each: IterationEntryValue(each.name) for each in changed}
         for each, mark in marks.items():
             state.values[each] = PointerValue(mark) if isinstance(each.type, types.PointerType) else mark
         self._asked += 1
-        self._iteration(node)
+        if changed:
+            self._iteration(node)
         self._asked -= 1
-        found: dict[Variable, Change] = dict(cycles(saved, state.values, marks))
-        for each, mark in marks.items():
-            if each in found:
-                continue
-            increment = self._change(each, state.values[each], mark)
+        left = {each: Left(mark, saved[each], state.values[each]) for each, mark in marks.items()}
+        state.values = saved
+        return left
+
+    def _steady(self, left: Mapping[Variable, Left], counter: c_ast.ID | None) -> dict[Variable, Change]:
+        """What an iteration adds to variables, or which numbers they take in turn, where all do the same."""
+        found: dict[Variable, Change] = dict(
+            cycles(
+                {each: one.before for each, one in left.items()},
+                {each: one.after for each, one in left.items()},
+                {each: one.mark for each, one in left.items()},
+            )
+        )
+        for each, one in left.items():
+            increment = self._change(each, one.after, one.mark) if each not in found else None
             if increment is not None and not _varies(increment, counter):
                 found[each] = increment
-            elif increment is None and counter is not None:
-                left = settled_value(saved[each], state.values[each], mark, state)
-                if left is not None:
-                    found[each] = left
-        state.values = saved
         return found
+
+    def _settled(
+        self, left: Mapping[Variable, Left], others: Container[Variable]
+    ) -> dict[Variable, c_ast.Node]:
+        """What iterations leave in variables, but in ``others``, whatever was there; the counter is known."""
+        found = {}
+        for each, one in left.items():
+            if each in others or self._change(each, one.after, one.mark) is not None:
+                continue
+            value = settled_value(one.before, one.after, one.mark, self._state)
+            if value is not None:
+                found[each] = value
+        return found
+
+    def _of_counter(self, left: Left, marks: Mapping[Variable, IterationEntryValue]) -> Left:
+        """``left`` with what the counter makes of variables in place of their ``marks``."""
+        after = left.after
+        for each, mark in marks.items():
+            value = self._state.values[each]
+            if isinstance(after, c_ast.Node) and isinstance(value, c_ast.Node):
+                after = replaced(after, key(mark), value)
+        return replace(left, after=after)
 
     def _iteration(self, node: Loop) -> tuple[c_ast.Node | None, list[c_ast.Node]]:
         """Walk through condition, body and increment of a loop once, in order of execution."""
@@ -238,7 +277,8 @@ class LoopNormaliser:
     def _counted(self, node: Loop, changed: frozenset[Variable]) -> list[c_ast.Node]:
         """A loop without a counter of its own: one of the variables it changes becomes it."""
         state = self._state
-        changes = {} if _jumps(node.stmt) else self._changes(node, changed, None)
+        left = {} if _jumps(node.stmt) else self._left(node, changed)
+        changes = self._steady(left, None)
         increments = {each: change for each, change in changes.items() if isinstance(change, Sum)}
         variable = self._chosen(node, increments)
         if variable is None:
@@ -250,6 +290,12 @@ class LoopNormaliser:
         state.counters.append(name)
         for each in changed:
             state.values[each] = self._at_iteration(before[each], changes.get(each), induction)
+        marks = {each: one.mark for each, one in left.items()}
+        left = {each: self._of_counter(one, marks) for each, one in left.items()}
+        settled = self._settled(left, changes)
+        for each, value in settled.items():
+            state.values[each] = self._at_iteration(before[each], value, induction)
+        changes |= settled
         if self._asked and not isinstance(node, c_ast.DoWhile):  # its body is as little asked for as in _for
             cond, body = self._evaluated(node.cond), list[c_ast.Node]()
         else:

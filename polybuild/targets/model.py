@@ -123,7 +123,7 @@ class LaneBodies:
 
     ``kinds`` are those of expressions, ``operands`` those of accesses. Integers that are ``converted`` are
     operands of floating-point operations; numbers among ``truths`` are conditions, and conditions
-    among ``flags`` are numbers. What is ``guarded`` is computed where a lane at work asks for it.
+    among ``flags`` are numbers. What is ``guarded`` is computed, or set, where a lane at work asks for it.
     Statements such as ``k++``, and constants of a wider type, are what ``steps`` has for them.
     """
 

@@ -87,7 +87,8 @@ class LaneBodyPrinter:
         lines = []
         for each in self._lanes.variables:
             kind = self._integer if isinstance(each.element, IntegerType) else self._real
-            partly = self._lanes.diverges or self._lanes.singles  # some lanes are read before they are set
+            # some lanes are read before they are set
+            partly = self._lanes.diverges or self._lanes.singles or self._bodies.guarded
             stem, start = self.variables[each.name], " = {0}" if partly else ""
             array = "" if each.name in self._lanes.vectors else f"[{self._lanes.lanes}]"
             names = ", ".join(f"{stem}_{copy}{array}{start}" for copy in range(self._lanes.copies))
@@ -142,7 +143,7 @@ class LaneBodyPrinter:
             return
         elif isinstance(node, c_ast.Decl):
             yield self._declaration(node)
-        elif isinstance(node, c_ast.If):
+        elif isinstance(node, c_ast.If) and id(node) not in self._bodies.steps:
             yield from self._choice(node)
         else:
             yield from self._assignment(self._bodies.steps.get(id(node), node))
@@ -225,6 +226,9 @@ class LaneBodyPrinter:
             value = self._vector(node.rvalue, kind) if plain else self._operand(node.rvalue, kind)
             yield f"{window} {node.op} {value.text};"
             return
+        if self.state.mask:
+            yield from self._stored_in_some(node, operand, kind)
+            return
         stored = self._real if kind is LaneKind.REAL else self._converted(operand.type)
         if operand.adjacent and stored is not None:
             value = self._vector(node.rvalue, kind) if plain else self._operand(node.rvalue, kind)
@@ -239,6 +243,24 @@ class LaneBodyPrinter:
         cast = f"({operand.type.name})" if isinstance(operand.type, IntegerType) else ""
         for lane in range(self._lanes.lanes):
             yield f"{self._element(node.lvalue, lane)} {node.op} {cast}{name}[{lane}];"
+
+    def _stored_in_some(self, node: c_ast.Assignment, operand: LaneOperand, kind: LaneKind) -> Iterator[str]:
+        """An assignment to elements, each of which its lane may leave as it is."""
+        mask, value = self.state.mask, self._vector(node.rvalue, kind)
+        if operand.adjacent and kind is LaneKind.REAL:
+            place = f"&{self._element(node.lvalue, 0)}"
+            if node.op != "=":
+                operator, precedence = node.op[:-1], _PRECEDENCES[node.op[:-1]]
+                before = self._call(LaneFunctionKind.LOAD, self._real, mask, place).text
+                value = Operand(f"{before} {operator} {value.bound(precedence + 1)}", precedence)
+            yield f"{self._call(LaneFunctionKind.STORE, self._real, mask, value.text, place).text};"
+            return
+        name = self._names.declare("value")
+        yield f"const {self._type(self._kind(kind))} {name} = {value.text};"
+        cast = f"({operand.type.name})" if isinstance(operand.type, IntegerType) else ""
+        for lane in range(self._lanes.lanes):
+            yield f"if ({mask}[{lane}])"
+            yield f"  {self._element(node.lvalue, lane)} {node.op} {cast}{name}[{lane}];"
 
     def _is_loose(self, node: c_ast.Node, kind: LaneKind) -> bool:
         """Whether lanes that have left the loop at hand may change the variable ``node``."""
@@ -337,6 +359,9 @@ class LaneBodyPrinter:
             right = self._where(decided, node.right, self.condition).bound(POSTFIX)
             return Operand(f"({left} {_OPERATORS[node.op]} {right})", ATOM)
         kinds = {self._kind_of(each) for each in (node.left, node.right)}
+        if kinds == {LaneKind.MASK} and self._bodies.kinds[id(node)] is LaneKind.MASK:
+            differ = " ^ ".join(self.condition(each).bound(POSTFIX) for each in (node.left, node.right))
+            return Operand(f"({differ})" if node.op == "!=" else f"(~({differ}))", ATOM)
         kind = LaneKind.REAL if LaneKind.REAL in kinds else LaneKind.INTEGER
         if node.op in _BITS:
             left, right = (self._operand(each, kind).bound(POSTFIX) for each in (node.left, node.right))
@@ -377,6 +402,12 @@ class LaneBodyPrinter:
             return Operand(f"*(const {self._type(self._real)} *)&{place}", UNARY)
         if operand.interleaved is not None and kind is LaneKind.REAL:
             return self._interleaved(node, operand.interleaved)
+        stored = self._converted(operand.type) if kind is LaneKind.INTEGER and operand.adjacent else None
+        if stored is not None:
+            whole = f"*(const {self._type(stored)} *)&{self._element(node, 0)}"
+            if stored == self._integer:
+                return Operand(whole, UNARY)
+            return Operand(f"__builtin_convertvector({whole}, {self._type(self._integer)})", POSTFIX)
         elements = ", ".join(self._element(node, lane) for lane in range(self._lanes.lanes))
         return Operand(f"({self._type(self._kind(kind))}){{{elements}}}", POSTFIX)
 

@@ -21,6 +21,7 @@ class LaneFunctionKind(Enum):
     ROOT = "sqrt"  # with what the library does for negative operands
     ANY = "any"  # whether a mask has a lane, as one number
     LOAD = "load"  # from memory in lanes of a mask, nothing in others
+    STORE = "store"  # to memory in lanes of a mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,9 @@ def lane_function(function: LaneFunction) -> str:
         LaneFunctionKind.ROOT: _roots,
         LaneFunctionKind.ANY: _any_lane,
         LaneFunctionKind.LOAD: _loaded_lanes,
+        LaneFunctionKind.STORE: _stored_lanes,
     }[function.kind](vector)
-    returned = "int" if function.kind is LaneFunctionKind.ANY else vector.name
+    returned = {LaneFunctionKind.ANY: "int", LaneFunctionKind.STORE: "void"}.get(function.kind, vector.name)
     head = f"{HELPER} __attribute__((always_inline)) {returned} {name}({parameters})"
     return f"#ifndef {name.upper()}\n#define {name.upper()}\n{head}\n{{\n{text}}}\n#endif\n"
 
@@ -103,9 +105,84 @@ def _any_lane(vector: VectorType) -> tuple[str, str]:
     return f"{vector.mask.name} m", text
 
 
+# What loads and stores some lanes of so many bytes: the macro that says that the machine has it, how gcc and
+# clang call both, and what makes a mask of bits of lanes of 4 and of 8 bytes where that is needed.
+_SOME = {
+    16: ("__AVX__", "maskloadp@((const native *)p, m)", "maskstorep@((native *)p, m, (native)x)", ("", "")),
+    32: (
+        "__AVX__",
+        "maskloadp@256((const native *)p, m)",
+        "maskstorep@256((native *)p, m, (native)x)",
+        ("", ""),
+    ),
+    64: (
+        "__AVX512DQ__",
+        "loadup@512_mask(p, (native){0}, bits)",
+        "storeup@512_mask(p, (native)x, bits)",
+        ("cvtd2mask512", "cvtq2mask512"),
+    ),
+}
+# Where it has none, lanes that are left out access a variable: a choice of addresses takes no branch.
+_SOME_LANES = """\
+  typedef ELEMENT native __attribute__((vector_size(SIZE)));
+#if defined MACRO && defined __has_builtin
+#if __has_builtin(__builtin_ia32_NAME)
+#define POLYBUILD_DONE 1
+MASK  RETURN__builtin_ia32_CALL;
+#endif
+#endif
+#ifndef POLYBUILD_DONE
+#if SIZE == 16 && defined __SSE2__
+  const int bits = __builtin_ia32_MOVE((native)m);
+#else
+  const int bits = BITS;
+#endif
+  volatile ELEMENT none = 0;
+  CONSTvolatile ELEMENT *const q = p;
+LANES#endif
+#undef POLYBUILD_DONE
+"""
+
+
 def _loaded_lanes(vector: VectorType) -> tuple[str, str]:
-    lanes = ", ".join(f"m[{lane}] ? p[{lane}] : 0" for lane in range(vector.lanes))
-    return f"{vector.mask.name} m, const {vector.element} *p", f"  return ({vector.name}){{{lanes}}};\n"
+    lanes = ", ".join(f"*(bits & {1 << lane} ? q + {lane} : &none)" for lane in range(vector.lanes))
+    text = _some_lanes(vector, f"  return ({vector.name}){{{lanes}}};\n", stores=False)
+    return f"{vector.mask.name} m, const {vector.element} *p", text
+
+
+def _stored_lanes(vector: VectorType) -> tuple[str, str]:
+    lanes = (f"  *(bits & {1 << lane} ? q + {lane} : &none) = x[{lane}];\n" for lane in range(vector.lanes))
+    text = _some_lanes(vector, "".join(lanes), stores=True)
+    return f"{vector.mask.name} m, {vector.name} x, {vector.element} *p", text
+
+
+def _some_lanes(vector: VectorType, lanes: str, *, stores: bool) -> str:
+    """What loads or stores some lanes by the machine's own means, or by ``lanes``, one after the other."""
+    wide = vector.mask.element != "int"
+    macro, load, store, makers = _SOME[vector.bytes]
+    call = (store if stores else load).replace("@", "d" if wide else "s")
+    mask, own = ("unsigned char", "long long") if wide else ("unsigned short", "int")
+    made = (
+        f"  typedef {own} lanes __attribute__((vector_size({vector.bytes})));\n"
+        f"  const {mask} bits = ({mask})__builtin_ia32_{makers[wide]}((lanes)m);\n"
+    )
+    words = {
+        "MACRO": macro,
+        "NAME": call.partition("(")[0],
+        "MASK": made if makers[wide] else "",
+        "RETURN": "" if stores else f"return ({vector.name})",
+        "CALL": call,
+        "MOVE": "movmskpd" if wide else "movmskps",
+        "BITS": " | ".join(f"(m[{lane}] & {1 << lane})" for lane in range(vector.lanes)),
+        "CONST": "" if stores else "const ",
+        "LANES": lanes,
+        "ELEMENT": vector.element,
+        "SIZE": str(vector.bytes),
+    }
+    text = _SOME_LANES
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return text
 
 
 # Square roots of vectors by the bytes of these: the macro that says that the machine has them, how gcc and

@@ -21,7 +21,7 @@ from pycparser import c_ast
 from polybuild.c.basic_types import INT, DataModel, basic_type
 from polybuild.c.literals import integer_value, number_type
 from polybuild.c.mathematics import MAGNITUDES, ROOTS
-from polybuild.c.syntax_tree import COMPARISONS, always_evaluates, names_in, walk
+from polybuild.c.syntax_tree import COMPARISONS, always_evaluates, key, names_in, single_statement, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.machine.model import DOUBLE
 from polybuild.targets.model import LaneBodies, LaneKind, LaneOperand
@@ -141,6 +141,10 @@ class LaneTyping:
             return possible
         if isinstance(node, c_ast.Decl):
             return self._declaration(node, chosen=chosen)
+        joined = self._joined(node) if isinstance(node, c_ast.If) else None
+        if joined is not None:
+            self._steps[id(node)] = joined
+            return self._assignment(joined, chosen=chosen)
         if isinstance(node, c_ast.If):
             branches = [each for each in (node.iftrue, node.iffalse) if each is not None]
             certain = self._test(node.cond, chosen=chosen)
@@ -160,6 +164,19 @@ class LaneTyping:
             self._steps[id(node)] = c_ast.Assignment("=", node.lvalue, value, node.coord)
             node = self._steps[id(node)]
         return isinstance(node, c_ast.Assignment) and self._assignment(node, chosen=chosen)
+
+    def _joined(self, node: c_ast.If) -> c_ast.Assignment | None:
+        """``node`` as one assignment of a choice, where both branches set one element."""
+        if node.iffalse is None:
+            return None
+        yes, no = single_statement(node.iftrue), single_statement(node.iffalse)
+        if not all(isinstance(each, c_ast.Assignment) and each.op == "=" for each in (yes, no)):
+            return None
+        target = self._operand(yes.lvalue)
+        if target is None or not target.element or key(yes.lvalue) != key(no.lvalue):
+            return None
+        value = c_ast.TernaryOp(node.cond, yes.rvalue, no.rvalue, node.coord)
+        return c_ast.Assignment("=", yes.lvalue, value, node.coord)
 
     def _loop(self, node: c_ast.Node, *, chosen: bool) -> bool:
         """Whether all lanes may go through a loop until none is left in it."""
@@ -248,8 +265,10 @@ class LaneTyping:
         value = self._kind(node.rvalue, chosen=chosen)
         if value is None:
             return False
-        if chosen and not target.variable:
-            return False
+        if chosen:
+            if not (target.variable or target.element):
+                return False
+            self._noted.guarded.add(id(node.lvalue))
         self._kinds[id(node.lvalue)] = kind = self._varying(target.type)
         if kind is LaneKind.UNIFORM:
             return False
@@ -372,6 +391,8 @@ class LaneTyping:
         kinds = set(sides) - {LaneKind.UNIFORM}
         if None in sides or not kinds:
             return None
+        if set(sides) == {LaneKind.MASK} and node.op in {"==", "!="}:
+            return LaneKind.MASK
         kind = self._common_kind(node.left, node.right)
         masks = [each for each in (node.left, node.right) if self._kinds[id(each)] is LaneKind.MASK]
         if masks and (kind is LaneKind.REAL or not self._diverge):
@@ -441,10 +462,15 @@ class LaneTyping:
         for each in (node.iftrue, node.iffalse) if converted else ():
             self._expect(each, LaneKind.REAL)
         sides = {self._kind(each, chosen=True) for each in (node.iftrue, node.iffalse)}
-        kinds = sides - {LaneKind.UNIFORM}
-        if None in sides or LaneKind.MASK in kinds:
+        truths = [each for each in (node.iftrue, node.iffalse) if self._kinds.get(id(each)) is LaneKind.MASK]
+        if None in sides or (truths and not self._diverge):
             return None
-        types = [self._real_choices.get(id(each)) or self._type(each) for each in (node.iftrue, node.iffalse)]
+        self._noted.flags.update(map(id, truths))
+        kinds = sides - {LaneKind.UNIFORM}
+        types = [
+            INT if each in truths else self._real_choices.get(id(each)) or self._type(each)
+            for each in (node.iftrue, node.iffalse)
+        ]
         alike = types[0] == types[1] and isinstance(types[0], IntegerType)
         if converted and alike:  # a choice of integers, each of which may become a number first
             self._real_choices[id(node)] = types[0]

@@ -41,11 +41,11 @@ class LaneLoads:
         Where one lane at most is left out of what it does, that lane may load what is read elsewhere.
         """
         statement = reference.statement
-        twins = list(self._twins(reference.access, statement, statement))
+        twins = [each.node for each in self._twins(reference.access, statement, statement)]
         left_out = self._left_out[statement.name]
-        if any(always_evaluates(statement.body, each.node) for each in twins):
+        if always_evaluates(statement.body, *twins):
             return True
-        if left_out is None or not any(always_evaluates(statement.body.iftrue, each.node) for each in twins):
+        if left_out is None or not always_evaluates(statement.body.iftrue, *twins):
             return False
         relation, whole = reference.access.relation, statement.domain
         return bool(left_out.apply(relation).is_subset(whole.subtract(left_out).apply(relation)))

@@ -43,11 +43,12 @@ _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 
 def find_lane_loop(
-    node: isl.ScheduleNode, scop: Scop, dependences: Dependences, machine: Machine
+    node: isl.ScheduleNode, scop: Scop, dependences: Dependences, machine: Machine, *, scalar: bool = False
 ) -> LaneLoop | c_ast.Node | None:
     """How the loop of the band ``node``, which has one member, runs in lanes; None if it cannot.
 
-    That member carries no dependence but of variables that each iteration may have of its own.
+    That member carries no dependence but of variables that each iteration may have of its own. It would be
+    ``scalar`` code otherwise.
     Where statements have loops of their own, what lanes cannot compute of these is returned, if it is that.
     What stands beside loops may be anything: it runs for one lane after the other.
     """
@@ -62,7 +63,7 @@ def find_lane_loop(
     operands, others = _operands(node, scop, statements, private, machine)
     loops = any(has_loops(each.body) for each in statements)
     repeated = _repeated(node, statements)
-    found = _typed(operands, others, repeated, statements, scop)
+    found = _typed(operands, others, repeated, statements, scop, scalar=scalar)
     if not isinstance(found, _Typed):
         return found if loops else None
     if found.singles and not all(map(_has_number, private.values())):
@@ -136,7 +137,11 @@ def _rows(
     None if they would gather distant elements again and again. What ``repeats`` parts of statements may
     access an element where it is in no window.
     """
-    windows = () if repeats else find_row_windows(node, scop, operands, vector.lanes, machine)
+    windows = (
+        ()
+        if repeats or _may_leave(node, scop)
+        else find_row_windows(node, scop, operands, vector.lanes, machine)
+    )
     if windows:
         vector = replace(vector, copies=copies_with(windows, vector.copies))
     inside = {part for loop in windows for each in loop for part in each.places}
@@ -158,6 +163,21 @@ def _rows(
     return _RowAccess(vector.copies, packed, RowWindows(loops, stretch, machine.memory.ahead))
 
 
+def has_wide_integers(found: LaneLoop) -> bool:
+    """Whether lanes of 8 bytes compute with integers, for which the vectors of some machines have little."""
+    operands = found.bodies.operands.values()
+    return found.type.size > INT.width // 8 and any(
+        isinstance(each.type, IntegerType) and each.varies and (each.variable or each.loaded)
+        for each in operands
+    )
+
+
+def _may_leave(node: isl.ScheduleNode, scop: Scop) -> bool:
+    """Whether a statement below ``node`` may leave an element as it is."""
+    accesses = (access for each in statements_of(node, scop) for access in each.accesses)
+    return any(each.kind is AccessKind.MAY_WRITE and bool(each.array.extents) for each in accesses)
+
+
 @dataclass(frozen=True, slots=True)
 class _Typed:
     """What statements are in lanes of ``element``, but for the ``singles``: those for one lane at a time."""
@@ -173,15 +193,18 @@ def _typed(
     repeated: Sequence[Statement],
     statements: Sequence[Statement],
     scop: Scop,
+    *,
+    scalar: bool,
 ) -> _Typed | c_ast.Node | None:
     """What ``statements`` are in lanes, of which the ``others`` have operands that are not for lanes.
 
-    What keeps the ``repeated`` ones among them, which have to be there, from lanes otherwise.
+    What keeps the ``repeated`` ones among them, which have to be there, from lanes otherwise. Without lanes
+    they would be ``scalar`` code.
     """
     element = _element(operands, repeated, scop.type_names)
     if element is None:
         return None
-    diverge = any(has_loops(each.body) for each in repeated)
+    diverge = scalar or any(has_loops(each.body) for each in repeated)
     needed = {each.name for each in repeated}
     typing = LaneTyping(element, operands, scop.type_names, diverge=diverge)
     singles = set()
@@ -330,6 +353,8 @@ def _operands(
     loads = LaneLoads(statements, moving)
     types = {each.expression.name: each.type for each in scop.parameters if _is_name(each.expression)}
     for each in references(scop, node):
+        if isinstance(each.access.node, c_ast.If):  # what both branches write, each as it may
+            continue
         exact = each.access.exact or _is_followed(each, types)
         operand = _operand(each, private, machine, loaded=loads.may_load(each)) if exact else None
         before = found.get(id(each.access.node))
@@ -366,7 +391,7 @@ def _operand(
     if not array.extents:
         return None if written else LaneOperand(array.element)
     stride = reference.stride(0)
-    if access.kind is AccessKind.MAY_WRITE or (written and stride is Stride.NONE):
+    if written and stride is Stride.NONE:
         return None
     return LaneOperand(
         array.element,

@@ -14,7 +14,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.context import CompileContext
+from polybuild.context import CompileContext, Masks
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band, is_mark, mark_of
@@ -23,9 +23,15 @@ from polybuild.scop.model import AccessKind, Scop
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.cpu.carried import is_chain, is_slow
 from polybuild.targets.cpu.cost.compilers_lanes import CompilersLanes, nowhere, statements_of
+from polybuild.targets.cpu.cost.if_conversion import converts
 from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.estimate import LaunchModel
-from polybuild.targets.cpu.lane_loops import find_lane_loop, has_roots, remark_on_lanes
+from polybuild.targets.cpu.lane_loops import (
+    find_lane_loop,
+    has_roots,
+    has_wide_integers,
+    remark_on_lanes,
+)
 from polybuild.targets.cpu.loop_marks import LoopMarker
 from polybuild.targets.cpu.microkernel import find_micro_kernel, find_single_row_kernel
 from polybuild.targets.cpu.reductions import carried_reductions, reduced_members, without_accumulators
@@ -277,10 +283,14 @@ class _CpuMapper:
 
     def _written_in_lanes(self, loop: isl.ScheduleNode, lanes: LaneLoop) -> isl.ScheduleNode:
         """A band of one member in ``lanes``; threads that share it get strips."""
-        if is_mark(loop.parent(), MarkKind.PARALLEL):
-            # no two threads write to one line, however small the elements are
-            loop = insert_tiles(loop, [(0, self._context.machine.memory.line)]).child(0)
-        return self.marker.lanes(loop, lanes)
+        return self.marker.lanes(self._in_strips(loop), lanes)
+
+    def _in_strips(self, loop: isl.ScheduleNode) -> isl.ScheduleNode:
+        """A band of one member in strips, if threads share it; returns the band in these."""
+        if not is_mark(loop.parent(), MarkKind.PARALLEL):
+            return loop
+        # no two threads write to one line, however small the elements are
+        return insert_tiles(loop, [(0, self._context.machine.memory.line)]).child(0)
 
     def _along_rows(self, node: isl.ScheduleNode, depth: int) -> isl.ScheduleNode:
         """An innermost band in lanes that each go along a row, where the loop that they share is around.
@@ -505,13 +515,22 @@ class _CpuMapper:
         loop = split_last(node, vector.member)
         if vector.groups:
             return self.marker.simd_children(distribute(loop, list(vector.groups)))
-        return self.marker.simd(loop, self._lanes_of(loop) if has_roots(loop, self._scop) else None)
+        lanes = self._lanes_of(loop) if self._is_left_scalar(loop) else None
+        return self.marker.simd(loop if lanes is None else self._in_strips(loop), lanes)
+
+    def _is_left_scalar(self, loop: isl.ScheduleNode) -> bool:
+        """Whether a compiler computes what is in a loop that carries nothing without vectors."""
+        names, compiler = self._scop.type_names, self._context.compiler
+        return has_roots(loop, self._scop) or not converts(references(self._scop, loop), 0, names, compiler)
 
     def _lanes_of(self, loop: isl.ScheduleNode) -> LaneLoop | None:
         """How a loop that carries nothing is written in lanes; None if it cannot be, or is not to be."""
         if not (self._context.options.simd and self._context.compiler.optimises):
             return None
-        found = find_lane_loop(loop, self._scop, self._dependences, self._context.machine)
+        machine, scalar = self._context.machine, self._is_left_scalar(loop)
+        found = find_lane_loop(loop, self._scop, self._dependences, machine, scalar=scalar)
+        if scalar and isinstance(found, LaneLoop) and self._context.compiler.masks is Masks.NONE:
+            found = None if has_wide_integers(found) else found
         inside = [each for each in statements_of(loop, self._scop) if has_loops(each.body)]
         if inside and (remark := remark_on_lanes(found, inside[0])) and remark not in self.remarks:
             self.remarks.append(remark)

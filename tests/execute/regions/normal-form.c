@@ -687,6 +687,13 @@ for (int i = 0; i < n; i++) { x[i] = y[i] - y[before]; before = i; }
 for (int i = n - 1; i >= 0; i -= 2) { z[i] += y[behind] + before; behind = i + 1; }
 a[0] += before; a[1] += behind;
 
+//# counter_of_the_iteration_before_in_the_header: parallel
+int i, j, k = 0, l = n - 1, e;
+for (i = 0, j = n - 1; i < n; j = i++) x[i] = y[i] - y[j];
+while (k < n) { z[k] += y[l] * 2; l = k++; }
+for (i = n - 1, e = 0; i >= 0; e = i, i -= 2) b[i] = y[e] + i;
+a[0] += j - l; a[1] += e;
+
 //# flag_of_the_first_iteration: parallel
 for (int i = 0; i < n; i++) {
   double s = 5; int first = 1;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polybuild.context import CompileContext, CompilerRules
+from polybuild.context import CompileContext, CompilerRules, Masks
 from polybuild.driver.compiler_rules import compiler_rules
 from polybuild.options import Options
 
@@ -72,3 +72,23 @@ def test_policy_is_for_what_is_left_open(said):
     assert CompileContext(options, compiler=optimises).contraction == said
     assert CompileContext(options, compiler=does_not).contraction == ("copies" if said == "auto" else said)
     assert options.contract_arrays == said
+
+
+@pytest.mark.parametrize(
+    ("macros", "speculates"),
+    [({"__GNUC__"}, False), ({"__GNUC__", "__NO_TRAPPING_MATH__"}, True), ({"__clang__"}, True)],
+)
+def test_who_computes_what_is_under_conditions_in_any_case(macros, speculates):
+    assert compiler_rules(frozenset(macros), ["-O3"]).speculates is speculates
+
+
+@pytest.mark.parametrize(
+    ("macros", "masks"),
+    [
+        ({"__SSE2__"}, Masks.NONE),
+        ({"__SSE2__", "__AVX__", "__AVX2__"}, Masks.MEMORY),
+        ({"__AVX__", "__AVX512F__"}, Masks.ARITHMETIC),
+    ],
+)
+def test_which_vectors_have_masks(macros, masks):
+    assert compiler_rules(frozenset(macros), ["-O3"]).masks is masks

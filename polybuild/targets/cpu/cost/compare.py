@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reductions import Reduction
 from polybuild.context import CompileContext
+from polybuild.effort import CERTAIN_ORDER
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compiled import as_compiled, as_unrolled
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
 from polybuild.targets.cpu.cost.function import LoopCost, Loops
 from polybuild.targets.cpu.cost.grids import walk_of
 from polybuild.targets.cpu.cost.nest import NestBuilder
-from polybuild.targets.cpu.cost.parameters import larger_sizes, usual_values
+from polybuild.targets.cpu.cost.parameters import larger_sizes, smaller_sizes, usual_values
 from polybuild.targets.cpu.cost.versions import CandidateCost, VersionCosts
 from polybuild.targets.cpu.mapping import CpuMapping
 
@@ -36,8 +40,23 @@ def cost_of_versions(
     chosen = cost_of_mapping(name, scop, dependences, mapping, context, aliases=aliases)
     before = cost_of_original(*original, context, aliases=aliases, clobbering=clobbering)
     larger = larger_sizes(original[0]) if walk_of(original[0].statements).repeats else ()
-    candidates = (chosen, *mapping.rejected)
-    return VersionCosts(before, chosen, candidates, usual_values(original[0]), larger)
+    costs = VersionCosts(before, chosen, (chosen, *mapping.rejected), usual_values(original[0]), larger)
+    if costs.gaining is not None or not mapping.lane_loops() or not isinstance(chosen.one_thread, LoopCost):
+        return costs
+    warm = _gains_warm(before, chosen.one_thread, original[0].context, costs.usual)
+    return replace(costs, gain_warm=warm)
+
+
+def _gains_warm(before: LoopCost, after: LoopCost, context: isl.Set, usual: Mapping[str, int]) -> bool:
+    """Whether loops are faster than those ``before`` where caches hold all data, and elsewhere as fast.
+
+    Memory may be the limit of both where they come to all for the first time.
+    """
+    if after.at(usual).total > before.at(usual).total:
+        return False
+    before, after = replace(before, repeated=True), replace(after, repeated=True)
+    costs = ((before.at(values), after.at(values)) for values in smaller_sizes(context, usual))
+    return any(not old.memory and old.total > CERTAIN_ORDER * new.total for old, new in costs)
 
 
 def cost_of_mapping(

@@ -19,6 +19,7 @@ from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import is_band
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last
+from polybuild.targets.cpu.cost.if_conversion import converts
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.vectorise import find_vector_loop, has_loops
 from polybuild.transform.full_unrolling import outside_unrolled
@@ -54,10 +55,17 @@ class CompilersLanes:
         accesses = references(self.scop, node)
         if self._overlapping_pairs(accesses) > self.compiler.compared_pairs or self._clobbers(accesses):
             return False
+        if not self.converts(node):
+            return False
         return self._runs_in_lanes(node, accesses, self.dependences) or (
             not carried_by_last(node, self.dependences.carried).is_empty()
             and self._runs_in_lanes(node, accesses, self._left_to_lanes(node))
         )
+
+    def converts(self, node: isl.ScheduleNode) -> bool:
+        """Whether a compiler takes the last loop of a band to lanes in spite of its conditions."""
+        last, names = node.band_n_member() - 1, self.scop.type_names
+        return converts(references(self.scop, node), last, names, self.compiler)
 
     def takes_around(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of a band in lanes that has loops inside.

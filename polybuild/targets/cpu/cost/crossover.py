@@ -34,6 +34,8 @@ def enough_to_gain(
     """
     walk = walk_of(statements)
     always = Enough(_distinct(work), minimum)
+    if predicted.gaining is None:  # they gain where data are in caches already
+        return (always,)
     if not walk.repeats:
         return (replace(always, minimum=gains_from(work, context, predicted, minimum)),)
     points, passes = _distinct(walk.points(work)), _distinct(walk.passes(work))

@@ -156,7 +156,7 @@ class NestBuilder:
         registers = block and innermost and members == 1
         lanes = int(registers) or _lanes(directive)
         unrolled = MarkKind.UNROLLED in inside or (block and not registers)
-        simd = directive is not None and directive.simd
+        simd = directive is not None and directive.simd and self._lanes.converts(node)
         # what is generated has the plain subscripts of an interior
         scattered = self.directives is None and any(
             each.conditional or has_scattered_elements(each) for each in statements_of(node, self.scop)

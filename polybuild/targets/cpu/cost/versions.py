@@ -25,7 +25,8 @@ class VersionCosts:
     """The cost of the original loops as compilers make them, and of what was ``chosen`` of ``candidates``.
 
     ``usual`` are values of the parameters that are plausible where nothing is known of them; at ``larger``
-    ones caches hold less of what loops come to again and again.
+    ones caches hold less of what loops come to again and again. New loops may ``gain_warm``, where data are
+    in caches already, and lose nothing elsewhere.
     """
 
     original: CostFunction
@@ -33,10 +34,11 @@ class VersionCosts:
     candidates: tuple[CandidateCost, ...]
     usual: Mapping[str, int]
     larger: tuple[Mapping[str, int], ...] = ()
+    gain_warm: bool = False
 
     def compared(self) -> Comparison:
         """Whether the new loops are faster on one thread; where they are just as fast the original wins."""
-        return Comparison(self.gaining is not None, self)
+        return Comparison(self.gain_warm or self.gaining is not None, self)
 
     @property
     def gaining(self) -> Mapping[str, int] | None:

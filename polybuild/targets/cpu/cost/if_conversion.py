@@ -1,0 +1,176 @@
+"""Which loops with conditions a compiler computes in lanes: if-conversion, and what keeps it from that.
+
+All lanes compute both sides of a condition, and each takes its own (Allen, Kennedy, Porterfield and Warren,
+POPL 1983). A compiler that has to respect traps of floating-point operations computes nothing that the
+program would not, and none accesses memory that the program may not be allowed to, but with masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pycparser import c_ast
+
+from polybuild.c.syntax_tree import key, walk
+from polybuild.c.types import FloatingType, Type
+from polybuild.context import CompilerRules, Masks
+from polybuild.scop.model import AccessKind, Statement
+from polybuild.targets.cpu.lane_bodies import declared_type
+from polybuild.targets.cpu.strides import Reference, Stride
+from polybuild.values import dataclass
+
+_LOGICAL = frozenset({"&&", "||"})
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+_DIVISIONS = frozenset({"/", "%", "/=", "%="})
+
+
+def converts(
+    accesses: Sequence[Reference], member: int, type_names: Mapping[str, Type], compiler: CompilerRules
+) -> bool:
+    """Whether ``compiler`` takes member ``member`` of a band to lanes in spite of its conditions.
+
+    ``accesses`` are those below the band; ``type_names`` has the types that names of the file stand for.
+    """
+    if compiler.speculates:
+        return True
+    statements = {each.statement.name: each.statement for each in accesses if not each.statement.dynamic}
+    parts = {name: _Parts.of(each, type_names) for name, each in statements.items()}
+    return all(each.converts(compiler) for each in parts.values()) and all(
+        compiler.masks is not Masks.NONE and each.stride(member) is not Stride.NONE
+        for each in _uncertain(accesses, parts)
+    )
+
+
+def _uncertain(accesses: Sequence[Reference], parts: Mapping[str, _Parts]) -> list[Reference]:
+    """Those of ``accesses`` to elements that an iteration may not read, or not write."""
+    known = [each for each in accesses if each.statement.name in parts and not each.access.array.is_scalar]
+    conditional = [each for each in known if id(each.access.node) in parts[each.statement.name].conditional]
+    certain = {_what(each) for each in known if each not in conditional}
+    return [each for each in conditional if _what(each) not in certain]
+
+
+def _what(reference: Reference) -> tuple[bool, object]:
+    """Whether ``reference`` is a read, and the element."""
+    return reference.access.kind is AccessKind.READ, key(reference.access.node)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The parts of a statement, but for subscripts; the ``conditional`` ones by identity.
+
+    ``numbers`` has those that are floating-point numbers.
+    """
+
+    body: c_ast.Node
+    conditional: frozenset[int]
+    numbers: frozenset[int]
+
+    @classmethod
+    def of(cls, statement: Statement, type_names: Mapping[str, Type]) -> _Parts:
+        """The parts of ``statement``."""
+        numbers = _Numbers(statement, type_names)
+        body = statement.body
+        conditional = frozenset(id(each) for each in _conditional(body, numbers.elements))
+        found = (each for each in walk(body) if numbers.has(each))
+        return cls(body, conditional, frozenset(map(id, found)))
+
+    def converts(self, compiler: CompilerRules) -> bool:
+        """Whether a compiler computes for all lanes what is under conditions."""
+        for each in walk(self.body):
+            if id(each) not in self.conditional:
+                continue
+            if not self._is_computed(each, compiler):
+                return False
+        return not any(self._compares(each) for each in _values(self.body, test=False))
+
+    def _is_computed(self, node: c_ast.Node, compiler: CompilerRules) -> bool:
+        """Whether a compiler computes ``node`` where the program may not: masks have no conversions."""
+        terms = _terms(node)
+        if not terms:
+            return True
+        operator = "" if isinstance(node, c_ast.TernaryOp | c_ast.Cast) else node.op
+        if not any(id(each) in self.numbers for each in terms):
+            return operator not in _DIVISIONS
+        if operator not in {"", "="} and compiler.masks is not Masks.ARITHMETIC:
+            return False
+        return all(id(each) in self.numbers or isinstance(each, c_ast.Constant) for each in terms)
+
+    def _compares(self, node: c_ast.Node) -> bool:
+        """Whether the second operand of ``node``, a truth value that is kept, compares numbers."""
+        return any(
+            isinstance(each, c_ast.BinaryOp)
+            and each.op in _COMPARISONS
+            and (id(each.left) in self.numbers or id(each.right) in self.numbers)
+            for each in walk(node.right)
+        )
+
+
+def _terms(node: c_ast.Node) -> tuple[c_ast.Node, ...]:
+    """What arithmetic, an assignment, a conversion or a choice has to do with; nothing for other nodes."""
+    if isinstance(node, c_ast.BinaryOp) and node.op not in _LOGICAL | _COMPARISONS:
+        return node.left, node.right
+    if isinstance(node, c_ast.Assignment):
+        return node.lvalue, node.rvalue
+    if isinstance(node, c_ast.Cast):
+        return node, node.expr
+    return (node.iftrue, node.iffalse) if isinstance(node, c_ast.TernaryOp) else ()
+
+
+def _conditional(node: c_ast.Node, elements: frozenset[int], *, under: bool = False) -> Iterator[c_ast.Node]:
+    """The parts of ``node`` that a condition may leave out, all if it is ``under`` one; no subscripts."""
+    if under:
+        yield node
+    if id(node) in elements:
+        return
+    certain: list[c_ast.Node] = list(node)
+    if isinstance(node, c_ast.If | c_ast.TernaryOp):
+        certain = [node.cond]
+    elif isinstance(node, c_ast.BinaryOp) and node.op in _LOGICAL:
+        certain = [node.left]
+    for child in node:
+        yield from _conditional(child, elements, under=under or child not in certain)
+
+
+def _values(node: c_ast.Node, *, test: bool) -> Iterator[c_ast.Node]:
+    """The operations ``&&`` and ``||`` in ``node`` whose value is kept: no ``test`` that decides."""
+    logical = isinstance(node, c_ast.BinaryOp) and node.op in _LOGICAL
+    if logical and not test:
+        yield node
+    negation = isinstance(node, c_ast.UnaryOp) and node.op == "!"
+    for child in node:
+        decides = isinstance(node, c_ast.If | c_ast.TernaryOp) and child is node.cond
+        yield from _values(child, test=decides or (test and (logical or negation)))
+
+
+class _Numbers:
+    """Which parts of a statement are floating-point numbers."""
+
+    def __init__(self, statement: Statement, type_names: Mapping[str, Type]) -> None:
+        nodes = (each for each in statement.accesses if not isinstance(each.node, c_ast.If))
+        self._types = {id(each.node): each.array.element for each in nodes}
+        self.elements = frozenset(self._types)
+        self._names: dict[str, Type | None] = {
+            node.name: array.element for node, array in statement.locals if isinstance(node, c_ast.ID)
+        }
+        self._type_names = type_names
+        for each in walk(statement.body):
+            if isinstance(each, c_ast.Decl):
+                self._names[each.name] = declared_type(each.type, type_names)
+
+    def has(self, node: c_ast.Node) -> bool:
+        """Whether ``node`` is a floating-point number."""
+        if id(node) in self._types:
+            return isinstance(self._types[id(node)], FloatingType)
+        if isinstance(node, c_ast.ID):
+            return isinstance(self._names.get(node.name), FloatingType)
+        if isinstance(node, c_ast.Constant):
+            return node.type in {"float", "double", "long double"}
+        if isinstance(node, c_ast.Cast):
+            return isinstance(declared_type(node.to_type.type, self._type_names), FloatingType)
+        if isinstance(node, c_ast.BinaryOp) and node.op in _LOGICAL | _COMPARISONS:
+            return False
+        if isinstance(node, c_ast.UnaryOp):
+            return node.op != "!" and self.has(node.expr)
+        if isinstance(node, c_ast.FuncCall):
+            return node.args is not None and any(map(self.has, node.args.exprs))
+        return any(map(self.has, _terms(node)))

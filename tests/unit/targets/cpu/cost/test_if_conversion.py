@@ -1,0 +1,60 @@
+"""Which loops with conditions compilers take to lanes: as gcc 12 reports for each kind of vectors."""
+
+from __future__ import annotations
+
+import pytest
+
+from polybuild.context import CompilerRules, Masks
+from polybuild.targets.cpu.cost.if_conversion import converts
+from polybuild.targets.cpu.strides import references
+
+PARAMETERS = (
+    "int n, double z, double *restrict o, const double *restrict a, const double *restrict b,"
+    " const double *restrict c, int *restrict q, const int *restrict m"
+)
+ALWAYS, MASKED, ARITHMETIC, NEVER = "always", "with masks for memory", "with masks for all", "never"
+LOOPS = {
+    "o[i] = a[i] < b[i] ? a[i] : b[i];": ALWAYS,
+    "double v = a[i] * b[i]; if (v < 0) v = 0; if (v > 1) v = 1; o[i] = v;": ALWAYS,
+    "double v = a[i]; o[i] = v < 0 ? -v : v;": ALWAYS,
+    "double x = a[i], y = b[i]; o[i] = x > 0 && y < 1 ? x : y;": ALWAYS,
+    "if (a[i] > 0) o[i] = c[i];": MASKED,
+    "if (a[i] > 0) if (b[i] < c[i]) o[i] = 1;": MASKED,
+    "if (m[i] > 0) q[i] += m[i] * 3;": MASKED,
+    "o[i] = m[i] ? b[i] : 0;": MASKED,
+    "o[i] = a[i] > 0 ? __builtin_fabs(b[i]) : 0;": MASKED,
+    "if (a[i] > 0) o[i] = b[i] + c[i];": ARITHMETIC,
+    "if (a[i] > 0) o[i] += c[i];": ARITHMETIC,
+    "if (a[i] > 0) o[i] = c[i] + a[i]; else o[i] = b[i] * a[i];": ARITHMETIC,
+    "double v = a[i]; o[i] = v < 0 ? v * b[i] : v;": ARITHMETIC,
+    "double x = a[i], y = b[i], v = c[i]; o[i] = x > 0 && y * v < 1 ? x : y;": ARITHMETIC,
+    "o[i] = a[i] < 0 ? z * z : c[i];": ARITHMETIC,
+    "o[i] = a[i] < 0 ? b[0] : c[i];": NEVER,
+    "if (m[i] > 0) q[i] = 100 / m[i];": NEVER,
+    "o[i] = a[i] > 0 ? (double)m[i] : 0;": NEVER,
+    "q[i] = a[i] > 0 && b[i] < 1;": NEVER,
+}
+NEEDED = {ALWAYS: tuple(Masks), MASKED: (Masks.MEMORY, Masks.ARITHMETIC), ARITHMETIC: (Masks.ARITHMETIC,)}
+
+
+@pytest.fixture
+def taken(model):
+    """Whether a compiler takes the loop with a body to lanes."""
+
+    def ask(body: str, compiler: CompilerRules) -> bool:
+        found = model(f"for (int i = 0; i < n; i++) {{ {body} }}", PARAMETERS)
+        accesses = references(found.scop, found.scop.schedule.get_root().child(0))
+        return converts(accesses, 0, found.scop.type_names, compiler)
+
+    return ask
+
+
+@pytest.mark.parametrize("body", LOOPS)
+def test_what_is_under_conditions_needs_masks(taken, body):
+    able = [each for each in Masks if taken(body, CompilerRules(masks=each))]
+    assert able == list(NEEDED.get(LOOPS[body], ()))
+
+
+@pytest.mark.parametrize("body", LOOPS)
+def test_what_ignores_traps_computes_all_of_it(taken, body):
+    assert taken(body, CompilerRules(speculates=True, masks=Masks.NONE))
