@@ -34,14 +34,14 @@ def converts(
     if compiler.speculates:
         return True
     statements = {each.statement.name: each.statement for each in accesses if not each.statement.dynamic}
-    parts = {name: _Parts.of(each, type_names) for name, each in statements.items()}
+    parts = {name: _Conditions.of(each, type_names) for name, each in statements.items()}
     return all(each.converts(compiler) for each in parts.values()) and all(
         compiler.masks is not Masks.NONE and each.stride(member) is not Stride.NONE
         for each in _uncertain(accesses, parts)
     )
 
 
-def _uncertain(accesses: Sequence[Reference], parts: Mapping[str, _Parts]) -> list[Reference]:
+def _uncertain(accesses: Sequence[Reference], parts: Mapping[str, _Conditions]) -> list[Reference]:
     """Those of ``accesses`` to elements that an iteration may not read, or not write."""
     known = [each for each in accesses if each.statement.name in parts and not each.access.array.is_scalar]
     conditional = [each for each in known if id(each.access.node) in parts[each.statement.name].conditional]
@@ -55,7 +55,7 @@ def _what(reference: Reference) -> tuple[bool, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _Conditions:
     """The parts of a statement, but for subscripts; the ``conditional`` ones by identity.
 
     ``numbers`` has those that are floating-point numbers.
@@ -66,9 +66,9 @@ class _Parts:
     numbers: frozenset[int]
 
     @classmethod
-    def of(cls, statement: Statement, type_names: Mapping[str, Type]) -> _Parts:
+    def of(cls, statement: Statement, type_names: Mapping[str, Type]) -> _Conditions:
         """The parts of ``statement``."""
-        numbers = _Numbers(statement, type_names)
+        numbers = _FloatingParts(statement, type_names)
         body = statement.body
         conditional = frozenset(id(each) for each in _conditional(body, numbers.elements))
         found = (each for each in walk(body) if numbers.has(each))
@@ -142,7 +142,7 @@ def _values(node: c_ast.Node, *, test: bool) -> Iterator[c_ast.Node]:
         yield from _values(child, test=decides or (test and (logical or negation)))
 
 
-class _Numbers:
+class _FloatingParts:
     """Which parts of a statement are floating-point numbers."""
 
     def __init__(self, statement: Statement, type_names: Mapping[str, Type]) -> None:
