@@ -63,7 +63,7 @@ class _NeighbourSums:
     def __init__(self, region: Region) -> None:
         self._scope = region.visible.scope
         self._values = KeptValues(region)
-        self._ambiguous = _ambiguous_names(region)
+        self._ambiguous = ambiguous_names(region)
         self.found = False
 
     def visit(self, node: c_ast.Node, around: Sequence[c_ast.Node]) -> c_ast.Node:
@@ -183,7 +183,7 @@ class _NeighbourSums:
         return c_ast.Cast(type_name(kind), value, value.coord)
 
 
-def _ambiguous_names(region: Region) -> set[str]:
+def ambiguous_names(region: Region) -> set[str]:
     """The names that are declared with several types: what type each has is another question for each use."""
     nodes = [each for statement in region.statements for each in walk(statement)]
     types: dict[str, set[object]] = {}
@@ -224,9 +224,9 @@ def _sets(node: c_ast.Node, name: str) -> bool:
 
 def _reads_changed(loop: c_ast.For, around: c_ast.Node) -> bool:
     """Whether steps of ``loop`` read elements of arrays or pointers that the loop ``around`` changes."""
-    changed = {_root(target) for each in walk(around) if (target := changed_operand(each)) is not None}
+    changed = {root_of(target) for each in walk(around) if (target := changed_operand(each)) is not None}
     elements = (each for each in walk(loop.stmt) if isinstance(each, c_ast.ArrayRef))
-    return any(_root(each) in changed and _is_moved(each, loop) for each in elements)
+    return any(root_of(each) in changed and _is_moved(each, loop) for each in elements)
 
 
 def _is_moved(element: c_ast.Node, loop: c_ast.For) -> bool:
@@ -243,11 +243,12 @@ def _is_moved(element: c_ast.Node, loop: c_ast.For) -> bool:
     return False
 
 
-def _root(node: c_ast.Node) -> str | None:
+def root_of(node: c_ast.Node) -> str | None:
+    """The variable of which the lvalue ``node`` is an element, or what it points to; None for others."""
     while isinstance(node, c_ast.ArrayRef):
         node = node.name
     if isinstance(node, c_ast.UnaryOp) and node.op == "*":
-        return _root(node.expr)
+        return root_of(node.expr)
     return str(node.name) if isinstance(node, c_ast.ID) else None
 
 

@@ -25,6 +25,7 @@ from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.normalise.memory_functions import with_memory_loops
 from polybuild.normalise.named_bounds import with_bounds_in_headers
 from polybuild.normalise.neighbour_sums import join_neighbour_sums
+from polybuild.normalise.point_values import substitute_point_values
 from polybuild.normalise.pointer_choices import split_pointer_choices
 from polybuild.normalise.pointer_offsets import with_pointer_offsets
 from polybuild.normalise.pointer_rotation import split_rotations
@@ -76,11 +77,16 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     region = with_table_elements(with_values_before(with_counters_set(region)))
     region = with_memory_loops(assign_initial_elements(region))
     inlined = split_coalesced_loops(inline_calls(name_moving_pointers(region), loops=loops))
-    inlined = split_structures(choose_at_borders(join_neighbour_sums(with_table_elements(inlined))))
+    inlined = split_structures(choose_at_borders(_of_points(with_table_elements(inlined))))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
     inlined = separate_exclusive_extrema(separate_assignments(inlined))
     joined = join_conditions(split_rotations(name_moving_pointers(inlined)))
     return separate_reductions(keep_running_values(keep_extremum_values(joined)))
+
+
+def _of_points(region: Region) -> Region:
+    """``region`` with what grid points are computed from in as few statements as may be."""
+    return substitute_point_values(join_neighbour_sums(region))
 
 
 def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | None = None) -> Scop:

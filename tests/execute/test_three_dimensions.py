@@ -17,12 +17,12 @@ PROGRAM = """\
   + p[AT(i, j + 1, l)] + p[AT(i - 1, j, l)] + p[AT(i + 1, j, l)]))
 #define LAYER (i < 4 || i >= h - 4 || j < 4 || j >= w - 4 || l < 4 || l >= d - 4)
 static void f(int steps, int h, int w, int d, double u[2][h][w][d], double a[restrict h][w][d],
-              double b[restrict h][w][d], double *restrict p, double *restrict q)
+              double b[restrict h][w][d], double *restrict p, double *restrict q, double *restrict m)
 {
 #pragma scop
 BODY
 #pragma endscop
-  (void)u, (void)a, (void)b, (void)p, (void)q;
+  (void)u, (void)a, (void)b, (void)p, (void)q, (void)m;
 }
 int main(void)
 {
@@ -31,12 +31,12 @@ int main(void)
     for (int c = 0; c < 5; c++) {
       int h = sizes[s / 49], w = sizes[s / 7 % 7], d = sizes[s % 7], n = h * w * d;
       unsigned long long sum = 0;
-      double *pool = malloc((6 * n + 1) * sizeof *pool);
-      for (int i = 0; i < 6 * n; i++)
+      double *pool = malloc((7 * n + 1) * sizeof *pool);
+      for (int i = 0; i < 7 * n; i++)
         pool[i] = (i * 7 + i / 5) % 101 / 3.0;
       f(counts[c], h, w, d, (void *)pool, (void *)(pool + 2 * n), (void *)(pool + 3 * n), pool + 4 * n,
-        pool + 5 * n);
-      for (int i = 0; i < 6 * n * (int)sizeof *pool; i++)
+        pool + 5 * n, pool + 6 * n);
+      for (int i = 0; i < 7 * n * (int)sizeof *pool; i++)
         sum = sum * 31 + ((unsigned char *)pool)[i];
       printf("%llu\\n", sum);
       free(pool);
@@ -72,6 +72,18 @@ for (int t = 0; t < steps; t++) {
     if (!(i >= 4 && i < h - 4 && j >= 4 && j < w - 4)) q[AT(i, j, l)] *= 0.9;
   }
   spare = p; p = q; q = spare;
+}""",
+    "waves that look far, by a variable": """
+double *spare;
+for (int t = 0; t < steps; t++) {
+  for (int i = 3; i < h - 3; i++) for (int j = 3; j < w - 3; j++) for (int l = 3; l < d - 3; l++) {
+    double s = -2 * p[AT(i, j, l)];
+    for (int r = 1; r <= 3; r++)
+      s += 0.1 / r * (p[AT(i, j, l - r)] + p[AT(i, j, l + r)] + p[AT(i, j - r, l)] + p[AT(i, j + r, l)]
+        + p[AT(i - r, j, l)] + p[AT(i + r, j, l)]);
+    m[AT(i, j, l)] = 2 * p[AT(i, j, l)] - q[AT(i, j, l)] + 0.1 * s;
+  }
+  spare = q; q = p; p = m; m = spare;
 }""",
     "periodic, copied": """
 for (int t = 0; t < steps; t++) {
