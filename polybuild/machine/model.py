@@ -83,6 +83,7 @@ class Arithmetic:
     call: float = _figure(12.0, Unit.NANOSECONDS, "to call a function of the mathematical library")
     loop: int = _figure(2, Unit.COUNT, "operations of a loop's own in each iteration")
     vector_loop: int = _figure(16, Unit.COUNT, "operations around a loop that a compiler runs in lanes")
+    guard: int = _figure(4, Unit.COUNT, "operations that let a lane out of an access, without masks")
 
 
 @dataclass(frozen=True, slots=True)

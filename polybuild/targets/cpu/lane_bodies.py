@@ -166,17 +166,15 @@ class LaneTyping:
         return isinstance(node, c_ast.Assignment) and self._assignment(node, chosen=chosen)
 
     def _joined(self, node: c_ast.If) -> c_ast.Assignment | None:
-        """``node`` as one assignment of a choice, where both branches set one element."""
-        if node.iffalse is None:
+        """``node`` as one assignment of a choice, where all branches set one element."""
+        first = single_statement(node)
+        while isinstance(first, c_ast.If):
+            first = single_statement(first.iftrue)
+        target = self._operand(first.lvalue) if isinstance(first, c_ast.Assignment) else None
+        if target is None or not target.element:
             return None
-        yes, no = single_statement(node.iftrue), single_statement(node.iffalse)
-        if not all(isinstance(each, c_ast.Assignment) and each.op == "=" for each in (yes, no)):
-            return None
-        target = self._operand(yes.lvalue)
-        if target is None or not target.element or key(yes.lvalue) != key(no.lvalue):
-            return None
-        value = c_ast.TernaryOp(node.cond, yes.rvalue, no.rvalue, node.coord)
-        return c_ast.Assignment("=", yes.lvalue, value, node.coord)
+        value = _value_set(node, first.lvalue)
+        return None if value is None else c_ast.Assignment("=", first.lvalue, value, node.coord)
 
     def _loop(self, node: c_ast.Node, *, chosen: bool) -> bool:
         """Whether all lanes may go through a loop until none is left in it."""
@@ -529,6 +527,21 @@ class LaneTyping:
         if isinstance(node, c_ast.BinaryOp) and node.op in _ARITHMETIC | _BITS | {"%"}:
             return _common(self._type(node.left), self._type(node.right))
         return None
+
+
+def _value_set(node: c_ast.Node | None, element: c_ast.Node) -> c_ast.Node | None:
+    """What ``node``, a statement, sets ``element`` to, and nothing else; None if it may leave it as it is."""
+    if node is None:
+        return None
+    node = single_statement(node)
+    if isinstance(node, c_ast.Assignment) and key(node.lvalue) == key(element):
+        if node.op == "=":
+            return node.rvalue
+        return c_ast.BinaryOp(node.op[:-1], node.lvalue, node.rvalue, node.coord)
+    if not isinstance(node, c_ast.If):
+        return None
+    sides = [_value_set(each, element) for each in (node.iftrue, node.iffalse)]
+    return None if None in sides else c_ast.TernaryOp(node.cond, *sides, node.coord)
 
 
 def _common(left: Type | None, right: Type | None) -> Type | None:

@@ -10,7 +10,7 @@ from polybuild.machine.model import DOUBLE, Machine
 from polybuild.scop.model import AccessKind
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.cost.extents import Extents
-from polybuild.targets.cpu.cost.nest import NestLoop, statements_below
+from polybuild.targets.cpu.cost.nest import LaneWay, NestLoop, statements_below
 from polybuild.targets.cpu.cost.operations import Operations
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.targets.cpu.tilesizes import element_size
@@ -112,15 +112,17 @@ def _in_lanes(
     kept = inner if loop.registers or (loop.simd and inner in _inside(body, loop)) else None
     accesses = 0.0
     for each in _distinct(body, kept):
-        stride = each.stride(loop.dim)
-        if loop.registers or stride is Stride.UNIT:
+        stride, way = each.stride(loop.dim), loop.ways.get(id(each.access.node))
+        if way is LaneWay.SINGLE:
+            accesses += unit.access + unit.guard * unit.operation
+        elif loop.registers or stride is Stride.UNIT:
             accesses += _share(each, body, trips) * unit.access / lanes
         elif stride is Stride.NONE:
             moves = inner in _inside(body, loop) and each.stride(inner.dim) is not Stride.NONE
             accesses += unit.access / lanes if moves or not loop.simd else 0.0
-        elif id(each.access.node) in loop.packed:
+        elif way is LaneWay.PACKED:
             accesses += unit.access / lanes + unit.access / _reuse(each, body, loop, trips)
-        elif id(each.access.node) in loop.windowed:
+        elif way is LaneWay.WINDOWED:
             accesses += _transposed(lanes, counts.width, machine)
         else:
             accesses += _strided(each, loop, lanes, machine)

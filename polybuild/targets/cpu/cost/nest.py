@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
+from enum import Enum
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.context import CompilerRules
+from polybuild.context import CompilerRules, Masks
 from polybuild.effort import LANES_LEFT
 from polybuild.machine.model import Machine
 from polybuild.poly.marks import Mark, MarkKind
@@ -41,16 +42,23 @@ class NestSequence:
     children: tuple[Nest, ...]
 
 
+class LaneWay(Enum):
+    """How lanes come to elements that are not simply side by side in memory."""
+
+    PACKED = "packed"  # rows are in buffers
+    WINDOWED = "windowed"  # stretches of rows are
+    SINGLE = "single"  # one after the other, each as a condition says
+
+
 @dataclass(frozen=True, slots=True)
 class NestLoop:
     """The loop of schedule dimension ``dim``.
 
     Threads share it, or it is ``unrolled``. It runs in so many ``lanes`` that the code has written out, or
     in those that a compiler finds if it is ``simd``, and ``checked`` if that depends on whether one iteration
-    is among those that run. For the former the nodes ``packed`` (by identity) are in buffers, ``windowed``
-    ones in those for stretches of rows, statements that are ``singles`` run for one lane after the other, and
-    in ``registers`` tiles everything is in buffers. Each iteration waits for the one before for ``chain``
-    nanoseconds.
+    is among those that run. For the former there are ``ways`` to the elements that nodes (by identity)
+    access, statements that are ``singles`` run for one lane after the other, and in ``registers`` tiles
+    everything is in buffers. Each iteration waits for the one before for ``chain`` nanoseconds.
     """
 
     dim: int
@@ -61,8 +69,7 @@ class NestLoop:
     checked: bool = False
     lanes: int = 0
     registers: bool = False
-    packed: frozenset[int] = frozenset()
-    windowed: frozenset[int] = frozenset()
+    ways: Mapping[int, LaneWay] = field(default_factory=dict)
     singles: frozenset[str] = frozenset()
     chain: float = 0.0
 
@@ -182,12 +189,22 @@ class NestBuilder:
                 checked=checked,
                 lanes=lanes if head else 0,
                 registers=registers,
-                packed=_packed(directive) if head else frozenset(),
-                windowed=_windowed(directive) if head else frozenset(),
+                ways=self._ways(directive) if head else {},
                 singles=directive.lanes.singles if directive and directive.lanes and head else frozenset(),
                 chain=chain if last else 0.0,
             )
         return body
+
+    def _ways(self, directive: LoopDirective | None) -> dict[int, LaneWay]:
+        """How lanes come to the elements of nodes in the loop of ``directive``."""
+        lanes = None if directive is None else directive.lanes
+        if lanes is None:
+            return {}
+        ways: dict[int, LaneWay] = {}
+        if self.compiler.masks is Masks.NONE:
+            ways |= dict.fromkeys(lanes.bodies.guarded & lanes.bodies.operands.keys(), LaneWay.SINGLE)
+        ways |= dict.fromkeys(lanes.windows.nodes, LaneWay.WINDOWED)
+        return ways | {node: LaneWay.PACKED for each in lanes.packed for node in each.nodes}
 
     def _chain(self, node: isl.ScheduleNode) -> float:
         """Nanoseconds for which each iteration of the last loop of a band waits for the one before.
@@ -272,18 +289,6 @@ def _lanes(directive: LoopDirective | None) -> int:
     if lanes.diverges:  # the others have left the loops inside
         return max(1, math.floor(lanes.lanes * LANES_LEFT))
     return lanes.lanes * lanes.copies
-
-
-def _packed(directive: LoopDirective | None) -> frozenset[int]:
-    """The nodes of elements that are read from rows in buffers."""
-    lanes = None if directive is None else directive.lanes
-    return frozenset().union(*(each.nodes for each in lanes.packed)) if lanes is not None else frozenset()
-
-
-def _windowed(directive: LoopDirective | None) -> frozenset[int]:
-    """The nodes of elements that are in stretches of rows in buffers."""
-    lanes = None if directive is None else directive.lanes
-    return lanes.windows.nodes if lanes is not None else frozenset()
 
 
 def _is_unrolled(node: isl.ScheduleNode, member: int) -> bool:
