@@ -6,7 +6,7 @@ uses their value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pycparser import c_ast
 
@@ -44,6 +44,22 @@ def type_of(expression: c_ast.Node, symbols: Mapping[str, Type | Symbol], visibl
     undeclared name, and all that depends on it, is Unknown.
     """
     return _Typing(symbols, visible).visit(expression)
+
+
+def with_declared(
+    symbols: Mapping[str, Type | Symbol], declarations: Iterable[c_ast.Decl], visible: VisibleNames
+) -> dict[str, Type | Symbol]:
+    """``symbols``, and the types of variables that ``declarations`` in blocks give them.
+
+    Two variables of one name but not of one type are Unknown.
+    """
+    found = dict(symbols)
+    for each in declarations:
+        known = found.get(each.name)
+        before = known.type if isinstance(known, Symbol) else known
+        kind = visible.scope.resolve(each)
+        found[each.name] = kind if before is None or before == kind else UnknownType(each.name)
+    return found
 
 
 def field_of(record: RecordType, name: str) -> Field | None:

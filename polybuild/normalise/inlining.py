@@ -13,10 +13,10 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.conversions import decayed
-from polybuild.c.symbols import StorageClass, Symbol
+from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import duplicate, has_side_effect, key, mapped, names_in, walk, with_parts
 from polybuild.c.synthetic import declarator
-from polybuild.c.typing import type_of
+from polybuild.c.typing import type_of, with_declared
 from polybuild.effort import INLINED_CALLS
 from polybuild.normalise.computing_functions import (
     assigned_names,
@@ -173,15 +173,10 @@ class _Inliner:
         self._region = region
         self._bodies = bodies
         self._computing = computing
-        self._symbols: dict[str, types.Type | Symbol] = dict(region.visible.symbols)
-        self._declared: set[str] = set()
-        for statement in region.statements:
-            for each in walk(statement):
-                if isinstance(each, c_ast.Decl) and each.name:
-                    again = each.name in self._declared or each.name in region.visible.symbols
-                    kind = region.visible.scope.resolve(each)
-                    self._symbols[each.name] = types.UnknownType(each.name) if again else kind
-                    self._declared.add(each.name)
+        parts = (part for each in region.statements for part in walk(each))
+        declared = [each for each in parts if isinstance(each, c_ast.Decl) and each.name]
+        self._symbols = with_declared(region.visible.symbols, declared, region.visible)
+        self._declared = {str(each.name) for each in declared}
         self._open: list[str] = []
         self.count = 0
 

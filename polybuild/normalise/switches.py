@@ -31,7 +31,6 @@ from pycparser import c_ast
 
 from polybuild.c.basic_types import INT, LONG_LONG
 from polybuild.c.conversions import promoted
-from polybuild.c.symbols import Symbol
 from polybuild.c.syntax_tree import (
     changed_operand,
     contains,
@@ -42,8 +41,8 @@ from polybuild.c.syntax_tree import (
     walk,
 )
 from polybuild.c.synthetic import declarator
-from polybuild.c.types import IntegerType, Type, UnknownType
-from polybuild.c.typing import type_of
+from polybuild.c.types import IntegerType
+from polybuild.c.typing import type_of, with_declared
 from polybuild.effort import SWITCHED_LABELS
 from polybuild.normalise.structure import reads_memory
 from polybuild.patterns import pattern
@@ -93,10 +92,7 @@ class _SwitchedRegion:
         taken = self.region.visible.may_mean_something() | {each.name for each in declared} | {*self.names}
         name = next(each for each in _names_of_values() if each not in taken)
         self.names.append(name)
-        symbols: dict[str, Type | Symbol] = dict(self.region.visible.symbols)
-        for each in declared:
-            kind = self.region.visible.scope.resolve(each)
-            symbols[each.name] = UnknownType(each.name) if each.name in symbols else kind
+        symbols = with_declared(self.region.visible.symbols, declared, self.region.visible)
         kind = type_of(value, symbols, self.region.visible)
         narrow = isinstance(kind, IntegerType) and promoted(kind) == INT
         declared_as = declarator(name, INT if narrow else LONG_LONG)

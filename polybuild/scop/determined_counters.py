@@ -37,6 +37,11 @@ def project_determined_counters(scop: Scop) -> Scop:
     return replace(changed, schedule=schedule.intersect_domain(changed.domain))
 
 
+def has_blocks(statement: Statement) -> bool:
+    """Whether loops over blocks are around ``statement``, which those inside of them determine."""
+    return _projected(statement) is not None
+
+
 def _projected(statement: Statement) -> tuple[Statement, isl.PwMultiAff] | None:
     """``statement`` without the counters of blocks, and its instances in the old domain; None without any."""
     if statement.dynamic or not statement.domain.involves_locals():

@@ -41,10 +41,13 @@ def forward_definitions(scop: Scop, live_out: frozenset[str], kept: Collection[s
     else reads are taken. ``live_out`` names variables that are read after the region, ``kept`` statements
     that stay as they are.
     """
-    changed, loops = scop, 3  # that a register tile needs around its update
+    changed = scop
     for statement in scop.statements:
+        operands = _private_operands(scop, statement.name, live_out)
+        # a row of vectors in registers needs two loops around its update, a tile that packs arrays three
+        loops = 2 if all(each.is_scalar for each in operands) else 3
         deep = len(statement.iterators) >= loops and statement.name not in kept
-        if deep and _private_operands(scop, statement.name, live_out) and _is_update(statement):
+        if deep and operands and _is_update(statement):
             changed = _forwarded(changed, statement.name, live_out, _definition) or changed
     return changed if changed is scop else without_unused(changed, scop)
 

@@ -18,6 +18,7 @@ import islpy as isl
 from polybuild.effort import BORDER_WIDTH
 from polybuild.poly.relations import depends_on, equal_outer
 from polybuild.poly.spaces import constant_value, extent, outer_loops
+from polybuild.scop.determined_counters import has_blocks
 from polybuild.scop.model import Access, AccessKind, Scop, Statement
 from polybuild.values import dataclass
 
@@ -28,7 +29,8 @@ def may_have_border(scop: Scop, statement: Statement) -> bool:
     """Whether some iterations of ``statement`` may differ from the others: a first look."""
     if any(is_choice(each) or _is_guarded(each, statement) for each in statement.accesses):
         return True
-    return _is_cut(statement) or _runs_in_part(scop, statement)
+    # what cuts the last block of loops blocked by hand goes with the blocks
+    return (_is_cut(statement) and not has_blocks(statement)) or _runs_in_part(scop, statement)
 
 
 def is_choice(access: Access) -> bool:

@@ -239,6 +239,14 @@ for (int i = 0; i < n; i++)
 //# out_parameters: parallel
 for (int i = 0; i < n; i++) { double s, d; sum_and_difference(x[i], y[i], &s, &d); z[i] = s * d; }
 
+//# out_parameters_of_two_variables_of_a_name: parallel
+for (int i = 0; i < n; i++) { double s, d; sum_and_difference(x[i], y[i], &s, &d); z[i] = s * d; }
+for (int i = 0; i < n; i++) { double s, d; sum_and_difference(z[i], i, &s, &d); x[i] = d - s; }
+
+//# out_parameters_of_variables_of_two_types: parallel
+for (int i = 0; i < n; i++) { int s; double d; s = i; d = x[i]; y[i] = s + d; }
+for (int i = 0; i < n; i++) { double s, d; sum_and_difference(z[i], i, &s, &d); x[i] = d - s; }
+
 //# out_parameters_declared_before: parallel
 double s, d; for (int i = 0; i < n; i++) { sum_and_difference(x[i], y[i], &s, &d); z[i] = s * d; }
 

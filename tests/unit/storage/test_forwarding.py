@@ -40,6 +40,16 @@ def test_a_factor_is_taken_from_the_loop_around(model):
     assert [c_text(each.body) for each in scop.statements] == ["c[i][j] += f * x[i][k] * y[k][j]"]
 
 
+def test_updates_of_rows_in_two_loops(model):
+    """They have a row of vectors in registers."""
+    body = """for (int k = 0; k < 32; k++) {
+        double t = x[0][k];
+        for (int i = 0; i < n; i++) c[0][i] += t * y[k][i];
+    }"""
+    _, scop = forwarded(model, body)
+    assert [c_text(each.body) for each in scop.statements] == ["c[0][i] += x[0][k] * y[k][i]"]
+
+
 def test_definitions_of_definitions_follow(model):
     _, scop = forwarded(model, nest("double t = x[i][k] - y[j][k]; double u = t * f; c[i][j] += u;"))
     assert [c_text(each.body) for each in scop.statements] == ["c[i][j] += (x[i][k] - y[j][k]) * f"]

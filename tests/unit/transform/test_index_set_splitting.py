@@ -109,6 +109,14 @@ def test_loops_that_differ_everywhere_have_no_border(model, inside):
     assert after is before
 
 
+def test_blocks_by_hand_have_no_border(model):
+    """The last one is cut, and goes with the others."""
+    body = """for (int i = 0; i < n; i++) for (int jj = 1; jj < m - 1; jj += 32)
+        for (int j = jj; j < (jj + 32 < m - 1 ? jj + 32 : m - 1); j++) b[i][j] = a[i][j - 1] + a[i][j + 1];"""
+    before, after = split(model, body)
+    assert after is before
+
+
 def test_grids_in_turn_have_rows_without_choices_each(model):
     body = """for (int t = 0; t < n; t++) for (int i = 0; i < m; i++) for (int j = 0; j < m; j++)
       u[(t + 1) % 2][i][j] = u[t % 2][i][(j + 1) % m] + u[t % 2][(i + 1) % m][j];"""
