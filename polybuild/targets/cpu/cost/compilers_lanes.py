@@ -16,8 +16,8 @@ from polybuild.context import CompilerRules
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, tuple_name, union_of
 from polybuild.poly.spaces import constant_value
-from polybuild.poly.trees import is_band
-from polybuild.scop.model import AccessKind, Array, Scop, Statement
+from polybuild.poly.trees import descendants, is_band
+from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last
 from polybuild.targets.cpu.cost.if_conversion import converts
 from polybuild.targets.cpu.strides import Reference, references
@@ -53,7 +53,7 @@ class CompilersLanes:
     def takes(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of an innermost band in lanes: it keeps the order."""
         accesses = references(self.scop, node)
-        if self._overlapping_pairs(accesses) > self.compiler.compared_pairs or self._clobbers(accesses):
+        if self._overlapping_pairs(node, accesses) > self.compiler.compared_pairs or self._clobbers(accesses):
             return False
         if not self.converts(node):
             return False
@@ -84,7 +84,7 @@ class CompilersLanes:
             return False
         accesses = references(self.scop, node)
         return (
-            self._overlapping_pairs(accesses) == 0
+            self._overlapping_pairs(node, accesses) == 0
             and self._runs_in_lanes(node, accesses, self.dependences)
             and _has_constant_trips(inside[0])
             and not self.takes(inside[0])
@@ -95,27 +95,43 @@ class CompilersLanes:
         written = (each.access for each in accesses if each.access.kind is not AccessKind.READ)
         return any(each.array.name in self.clobbering for each in written)
 
-    def _overlapping_pairs(self, accesses: Sequence[Reference]) -> int:
-        """How many pairs of accesses, one of them a write, may be to the same memory.
+    def _overlapping_pairs(self, node: isl.ScheduleNode, accesses: Sequence[Reference]) -> int:
+        """How many pairs of ``accesses`` below ``node``, one of them a write, may be to the same memory.
 
         Those of an array that the loops move alike are one, as ``a[i]`` and ``a[i + 1]``, and so are
-        members of its structures.
+        members of its structures. Rows are not whose distance is no constant.
         """
         arrays = {key(each.access.array.expression): each.access.array for each in accesses}
-        places = [(key(each.access.array.expression), each.matrix) for each in accesses]
-        distinct = set(places)
+        copies = self._copies(node)
+        places = [(key(each.access.array.expression), each.matrix, _row_of(each.access)) for each in accesses]
+        rows: dict[tuple[object, ...], int] = {}
+        for place, each in zip(places, accesses, strict=True):
+            rows[place] = max(rows.get(place, 1), copies.get(id(each.access.node), 1))
         written = {
             place
             for place, each in zip(places, accesses, strict=True)
             if each.access.kind is not AccessKind.READ
         }
-        every = Counter(name for name, _ in distinct)
-        read = Counter(name for name, _ in distinct - written)
+        every, read = Counter[object](), Counter[object]()
+        for row, count in rows.items():
+            every[row[0]] += count
+            read[row[0]] += count * (row not in written)
         return sum(
             every[one] * every[other] - read[one] * read[other]
             for one, other in combinations(arrays, 2)
             if self.aliases(arrays[one], arrays[other])
         )
+
+    def _copies(self, node: isl.ScheduleNode) -> dict[int, int]:
+        """How many rows of arrays nodes (by identity) access in the loops unrolled in ``node``."""
+        kept = [each for each in outside_unrolled(node.child(0)) if is_band(each)]
+        copies: dict[int, int] = {}
+        for band in (each for each in descendants(node.child(0)) if is_band(each)):
+            trips = None if any(each.is_equal(band) for each in kept) else _trips(band)
+            for each in references(self.scop, band) if trips is not None else ():
+                if not _is_rigid(each.access.array) and any(any(row) for row in each.matrix[:-1]):
+                    copies[id(each.access.node)] = copies.get(id(each.access.node), 1) * (trips or 1)
+        return copies
 
     def _runs_in_lanes(
         self, node: isl.ScheduleNode, accesses: list[Reference], dependences: Dependences
@@ -161,12 +177,31 @@ class CompilersLanes:
 
 def _has_constant_trips(loop: isl.ScheduleNode) -> bool:
     """Whether ``loop``, of one member, has the same number of iterations in all of those around it."""
+    return _trips(loop) is not None
+
+
+def _trips(loop: isl.ScheduleNode) -> int | None:
+    """How many iterations ``loop``, of one member, has in all of those around it; None if they differ."""
     band = isl.UnionMap.from_multi_union_pw_aff(loop.band_get_partial_schedule())
     stamps = loop.get_prefix_schedule_union_map().flat_range_product(band)
     places = isl.Set.from_union_set(stamps.intersect_domain(loop.get_domain()).range())
     around = places.dim(isl.dim_type.set) - 1
     values = isl.Map.from_range(places).move_dims(_in, 0, _out, 0, around)
-    return constant_value(values.dim_max(0).sub(values.dim_min(0))) is not None
+    last = constant_value(values.dim_max(0).sub(values.dim_min(0)))
+    return None if last is None else last + 1
+
+
+def _is_rigid(array: Array) -> bool:
+    """Whether rows of ``array`` lie as far apart as a compiler knows."""
+    return all(each is not None and constant_value(each) is not None for each in array.extents[1:])
+
+
+def _row_of(access: Access) -> object:
+    """What tells the row that ``access`` is to from those at other distances."""
+    if _is_rigid(access.array):
+        return None
+    rows = access.relation.project_out(_out, access.relation.dim(_out) - 1, 1)
+    return str(rows.reset_tuple_id(_in))
 
 
 def statements_of(node: isl.ScheduleNode, scop: Scop) -> list[Statement]:

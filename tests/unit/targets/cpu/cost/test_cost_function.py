@@ -156,6 +156,37 @@ def test_loops_with_too_many_pointers_to_compare_run_without_lanes(model, pointe
     assert (unknown.arithmetic == known.arithmetic) == lanes
 
 
+@pytest.mark.parametrize(
+    ("target", "term", "lanes"),
+    [
+        ("x[i * n + j]", "y[(i + {0}) * n + j] * z[(i + {0}) * n + j]", False),  # n is no number
+        ("x[i * n + j]", "y[i * n + j + {0}] * z[i * n + j + {0}]", True),
+        ("X[i][j]", "Y[i + {0}][j] * Z[i + {0}][j]", True),
+    ],
+)
+def test_rows_whose_distance_is_no_constant_are_compared_each(model, target, term, lanes):
+    added = " + ".join(term.format(number) for number in range(-3, 3))
+    assert _runs_in_lanes(model, f"{target} = {added};") is lanes
+
+
+def test_rows_of_loops_that_are_unrolled_are_compared_each(model):
+    loop = "for (int k = 0; k < 6; k++) s += y[(i + k) * n + j] * z[(i - k) * n + j];"
+    assert not _runs_in_lanes(model, f"double s = 0; {loop} x[i * n + j] = s;")
+
+
+def _runs_in_lanes(model, inside: str) -> bool:
+    """Whether a compiler takes a nest to lanes as if it knew that all pointers lead to different memory."""
+    loops = "for (int i = 9; i < n - 9; i++) for (int j = 9; j < n - 9; j++)"
+    pointers = "int n, double *x, double *y, double *z, double X[][512], double Y[][512], double Z[][512]"
+    read = model(f"{loops} {{ {inside} }}", pointers)
+    aliases = aliases_of(read.region, strict=True)
+    known, unknown = (
+        cost_of_original(read.scop, read.dependences, (), context_of(), aliases=each).at({"n": 400})
+        for each in (lambda _first, _second: False, aliases)
+    )
+    return bool(unknown.arithmetic == known.arithmetic)
+
+
 def test_narrow_elements_and_divisions(original):
     assert original(NARROW, n=1000).arithmetic < original(SCALED, n=1000).arithmetic
     assert original(DIVIDED, n=1000).arithmetic > 2 * original(SCALED, n=1000).arithmetic
