@@ -40,7 +40,8 @@ class CompilersLanes:
     """A compiler that respects ``dependences`` in ``scop``, and knows as much of ``aliases`` as these tell.
 
     The rules of ``compiler`` say what it does by itself. It takes no loop that writes to
-    ``clobbering`` arrays: bounds and base pointers are not invariant in it, for all that it knows.
+    ``clobbering`` arrays: bounds and base pointers are not invariant in it, for all that it knows. Counters
+    of ``generated`` loops are wide.
     """
 
     scop: Scop
@@ -49,6 +50,7 @@ class CompilersLanes:
     aliases: Aliases
     compiler: CompilerRules
     clobbering: frozenset[str] = frozenset()
+    generated: bool = False
 
     def takes(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of an innermost band in lanes: it keeps the order."""
@@ -65,7 +67,13 @@ class CompilersLanes:
     def converts(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler takes the last loop of a band to lanes in spite of its conditions."""
         last, names = node.band_n_member() - 1, self.scop.type_names
-        return converts(references(self.scop, node), last, names, self.compiler)
+        types = {
+            each.expression.name: each.type
+            for each in self.scop.parameters
+            if isinstance(each.expression, c_ast.ID)
+        }
+        accesses = references(self.scop, node)
+        return converts(accesses, last, names, self.compiler, None if self.generated else types)
 
     def takes_around(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of a band in lanes that has loops inside.

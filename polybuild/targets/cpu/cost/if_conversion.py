@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
+from polybuild.c.basic_types import INT
 from polybuild.c.syntax_tree import key, walk
-from polybuild.c.types import FloatingType, Type
+from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.context import CompilerRules, Masks
 from polybuild.scop.model import AccessKind, Statement
 from polybuild.targets.cpu.lane_bodies import declared_type
 from polybuild.targets.cpu.strides import Reference, Stride
+from polybuild.targets.cpu.tilesizes import element_size
 from polybuild.values import dataclass
 
 _LOGICAL = frozenset({"&&", "||"})
@@ -25,20 +27,65 @@ _DIVISIONS = frozenset({"/", "%", "/=", "%="})
 
 
 def converts(
-    accesses: Sequence[Reference], member: int, type_names: Mapping[str, Type], compiler: CompilerRules
+    accesses: Sequence[Reference],
+    member: int,
+    type_names: Mapping[str, Type],
+    compiler: CompilerRules,
+    types: Mapping[str, Type] | None = None,
 ) -> bool:
     """Whether ``compiler`` takes member ``member`` of a band to lanes in spite of its conditions.
 
     ``accesses`` are those below the band; ``type_names`` has the types that names of the file stand for.
+    Where subscripts are computed as the program says, ``types`` has those of its parameters; generated ones
+    are wide.
     """
     if compiler.speculates:
         return True
     statements = {each.statement.name: each.statement for each in accesses if not each.statement.dynamic}
     parts = {name: _Conditions.of(each, type_names) for name, each in statements.items()}
-    return all(each.converts(compiler) for each in parts.values()) and all(
-        compiler.masks is not Masks.NONE and each.stride(member) is not Stride.NONE
-        for each in _uncertain(accesses, parts)
+    if not all(each.converts(compiler) for each in parts.values()):
+        return False
+    uncertain = _uncertain(accesses, parts)
+    rows = {_row(each) for each in accesses if each not in uncertain}
+    return all(
+        _has_masks(each, compiler)
+        and each.stride(member) is not Stride.NONE
+        and (types is None or _row(each) in rows or not _may_wrap(each, types))
+        for each in uncertain
     )
+
+
+def _has_masks(reference: Reference, compiler: CompilerRules) -> bool:
+    """Whether vectors have masks for the elements of ``reference``: few have any for bytes."""
+    if compiler.masks is Masks.MEMORY:
+        return 8 * element_size(reference) >= INT.width
+    return compiler.masks is not Masks.NONE
+
+
+def _row(reference: Reference) -> object:
+    """The last subscript of ``reference``, but for numbers that are added."""
+    node = reference.access.node
+    subscript = node.subscript if isinstance(node, c_ast.ArrayRef) else node
+    while isinstance(subscript, c_ast.BinaryOp) and subscript.op in {"+", "-"}:
+        if not isinstance(subscript.right, c_ast.Constant):
+            break
+        subscript = subscript.left
+    return key(subscript)
+
+
+def _may_wrap(reference: Reference, types: Mapping[str, Type]) -> bool:
+    """Whether the last subscript of ``reference`` is a sum of narrow integers, as far as a compiler knows.
+
+    That they do not overflow is known only of what is computed in any case.
+    """
+    node = reference.access.node
+    if not isinstance(node, c_ast.ArrayRef) or not isinstance(node.subscript, c_ast.BinaryOp):
+        return False
+    known = {**types, **{each.name: each.type for each in reference.statement.iterators}}
+    names = {each.name for each in walk(node.subscript) if isinstance(each, c_ast.ID)}
+    kinds = [known.get(each) for each in names]
+    sums = any(isinstance(each, c_ast.BinaryOp) and each.op == "*" for each in walk(node.subscript))
+    return sums and all(isinstance(each, IntegerType) and each.width <= INT.width for each in kinds)
 
 
 def _uncertain(accesses: Sequence[Reference], parts: Mapping[str, _Conditions]) -> list[Reference]:

@@ -127,9 +127,9 @@ class NestBuilder:
 
     @property
     def _lanes(self) -> CompilersLanes:
-        return CompilersLanes(
-            self.scop, self.dependences, self.machine, self.aliases, self.compiler, self.clobbering
-        )
+        generated = self.directives is not None
+        known = self.aliases, self.compiler, self.clobbering
+        return CompilersLanes(self.scop, self.dependences, self.machine, *known, generated)
 
     def nest(self, schedule: isl.Schedule) -> Nest:
         """The skeleton of ``schedule``."""

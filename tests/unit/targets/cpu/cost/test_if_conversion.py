@@ -55,6 +55,35 @@ def test_what_is_under_conditions_needs_masks(taken, body):
     assert able == list(NEEDED.get(LOOPS[body], ()))
 
 
+@pytest.mark.parametrize(
+    ("body", "counter", "lanes"),
+    [
+        ("if (t[y * w + x] > 3) o[y * w + x] = t[y * w + x + 1];", "int", True),
+        ("if (t[y * w + x] > 3) o[y * w + x] = t[(y - 1) * w + x];", "int", False),
+        ("if (t[y * w + x] > 3) o[y * w + x] = t[(y - 1) * w + x];", "long", True),
+        ("if (t[x] > 3) o[x] = t[x + 1];", "int", True),
+        ("if (t[x] > 3) o[(y + 1) * w + x] = 1;", "int", False),
+    ],
+)
+def test_sums_of_narrow_integers_under_conditions_may_overflow(model, body, counter, lanes):
+    loops = f"for ({counter} y = 1; y < h - 1; y++) for ({counter} x = 1; x < w - 1; x++)"
+    found = model(f"{loops} {{ {body} }}", "int w, int h, const int *restrict t, int *restrict o")
+    node = found.scop.schedule.get_root().child(0)
+    accesses = references(found.scop, node if node.band_n_member() > 1 else node.child(0))
+    types = {each.expression.name: each.type for each in found.scop.parameters}
+    last = node.band_n_member() - 1
+    assert converts(accesses, last, found.scop.type_names, CompilerRules(), types) is lanes
+    assert converts(accesses, last, found.scop.type_names, CompilerRules())
+
+
+@pytest.mark.parametrize(("masks", "lanes"), [(Masks.MEMORY, False), (Masks.ARITHMETIC, True)])
+def test_few_vectors_have_masks_for_bytes(model, masks, lanes):
+    parameters = "int n, const signed char *restrict s, signed char *restrict o"
+    found = model("for (int i = 0; i < n; i++) { if (s[i] > 3) o[i] = s[i + 1]; }", parameters)
+    accesses = references(found.scop, found.scop.schedule.get_root().child(0))
+    assert converts(accesses, 0, found.scop.type_names, CompilerRules(masks=masks)) is lanes
+
+
 @pytest.mark.parametrize("body", LOOPS)
 def test_what_ignores_traps_computes_all_of_it(taken, body):
     assert taken(body, CompilerRules(speculates=True, masks=Masks.NONE))
