@@ -124,15 +124,16 @@ _SOME = {
 }
 # Where it has none, lanes that are left out access a variable: a choice of addresses takes no branch.
 _SOME_LANES = """\
-  typedef ELEMENT native __attribute__((vector_size(SIZE)));
 #if defined MACRO && defined __has_builtin
 #if __has_builtin(__builtin_ia32_NAME)
 #define POLYBUILD_DONE 1
+  typedef ELEMENT native __attribute__((vector_size(SIZE)));
 MASK  RETURN__builtin_ia32_CALL;
 #endif
 #endif
 #ifndef POLYBUILD_DONE
 #if SIZE == 16 && defined __SSE2__
+  typedef ELEMENT native __attribute__((vector_size(SIZE)));
   const int bits = __builtin_ia32_MOVE((native)m);
 #else
   const int bits = BITS;
