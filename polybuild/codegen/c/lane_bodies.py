@@ -238,29 +238,31 @@ class LaneBodyPrinter:
             self._scope.in_use.helpers.add(stored)
             yield f"{stored.at(self._element(node.lvalue, 0))} {node.op} {text};"
             return
-        name = self._names.declare("value")
-        yield f"const {self._type(self._kind(kind))} {name} = {self._vector(node.rvalue, kind).text};"
-        cast = f"({operand.type.name})" if isinstance(operand.type, IntegerType) else ""
-        for lane in range(self._lanes.lanes):
-            yield f"{self._element(node.lvalue, lane)} {node.op} {cast}{name}[{lane}];"
+        yield from self._lane_by_lane(node, operand, kind)
 
     def _stored_in_some(self, node: c_ast.Assignment, operand: LaneOperand, kind: LaneKind) -> Iterator[str]:
         """An assignment to elements, each of which its lane may leave as it is."""
-        mask, value = self.state.mask, self._vector(node.rvalue, kind)
         if operand.adjacent and kind is LaneKind.REAL:
-            place = f"&{self._element(node.lvalue, 0)}"
+            mask, place = self.state.mask, f"&{self._element(node.lvalue, 0)}"
+            value = self._vector(node.rvalue, kind)
             if node.op != "=":
                 operator, precedence = node.op[:-1], _PRECEDENCES[node.op[:-1]]
                 before = self._call(LaneFunctionKind.LOAD, self._real, mask, place).text
                 value = Operand(f"{before} {operator} {value.bound(precedence + 1)}", precedence)
             yield f"{self._call(LaneFunctionKind.STORE, self._real, mask, value.text, place).text};"
             return
-        name = self._names.declare("value")
-        yield f"const {self._type(self._kind(kind))} {name} = {value.text};"
+        yield from self._lane_by_lane(node, operand, kind)
+
+    def _lane_by_lane(self, node: c_ast.Assignment, operand: LaneOperand, kind: LaneKind) -> Iterator[str]:
+        """An assignment to elements that lie apart, or that their lanes may leave as they are."""
+        name, mask = self._names.declare("value"), self.state.mask
+        yield f"const {self._type(self._kind(kind))} {name} = {self._vector(node.rvalue, kind).text};"
         cast = f"({operand.type.name})" if isinstance(operand.type, IntegerType) else ""
         for lane in range(self._lanes.lanes):
-            yield f"if ({mask}[{lane}])"
-            yield f"  {self._element(node.lvalue, lane)} {node.op} {cast}{name}[{lane}];"
+            if mask:
+                yield f"if ({mask}[{lane}])"
+            indent = "  " if mask else ""
+            yield f"{indent}{self._element(node.lvalue, lane)} {node.op} {cast}{name}[{lane}];"
 
     def _is_loose(self, node: c_ast.Node, kind: LaneKind) -> bool:
         """Whether lanes that have left the loop at hand may change the variable ``node``."""
