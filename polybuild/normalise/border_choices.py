@@ -20,7 +20,16 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import changed_operand, has_side_effect, key, mapped, names_in, replaced, walk
+from polybuild.c.syntax_tree import (
+    changed_operand,
+    has_side_effect,
+    key,
+    mapped,
+    names_in,
+    replaced,
+    single_statement,
+    walk,
+)
 from polybuild.effort import STEPS_OVER_PLANES
 from polybuild.normalise.structure import reads_memory
 from polybuild.source.model import Region
@@ -55,9 +64,7 @@ def _choice(node: c_ast.Node, before: Sequence[c_ast.Node]) -> c_ast.Node | None
         return None
     if not _is_of_several(node.cond):
         return None
-    update = node.iftrue
-    while isinstance(update, c_ast.Compound) and len(update.block_items or ()) == 1:
-        (update,) = update.block_items
+    update = single_statement(node.iftrue)
     if not isinstance(update, c_ast.Assignment) or not isinstance(update.lvalue, c_ast.ID | c_ast.ArrayRef):
         return None
     target, value = update.lvalue, update.rvalue

@@ -57,7 +57,7 @@ class CompilersLanes:
         accesses = references(self.scop, node)
         if self._overlapping_pairs(node, accesses) > self.compiler.compared_pairs or self._clobbers(accesses):
             return False
-        if not self.converts(node):
+        if not self._converts(node, accesses):
             return False
         return self._runs_in_lanes(node, accesses, self.dependences) or (
             not carried_by_last(node, self.dependences.carried).is_empty()
@@ -66,13 +66,16 @@ class CompilersLanes:
 
     def converts(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler takes the last loop of a band to lanes in spite of its conditions."""
+        return self.compiler.speculates or self._converts(node, references(self.scop, node))
+
+    def _converts(self, node: isl.ScheduleNode, accesses: Sequence[Reference]) -> bool:
+        """The same of a band with ``accesses`` below it."""
         last, names = node.band_n_member() - 1, self.scop.type_names
         types = {
             each.expression.name: each.type
             for each in self.scop.parameters
             if isinstance(each.expression, c_ast.ID)
         }
-        accesses = references(self.scop, node)
         return converts(accesses, last, names, self.compiler, None if self.generated else types)
 
     def takes_around(self, node: isl.ScheduleNode) -> bool:
@@ -209,7 +212,7 @@ def _row_of(access: Access) -> object:
     if _is_rigid(access.array):
         return None
     rows = access.relation.project_out(_out, access.relation.dim(_out) - 1, 1)
-    return str(rows.reset_tuple_id(_in))
+    return rows.reset_tuple_id(_in)
 
 
 def statements_of(node: isl.ScheduleNode, scop: Scop) -> list[Statement]:

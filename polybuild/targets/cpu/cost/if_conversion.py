@@ -12,18 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pycparser import c_ast
 
 from polybuild.c.basic_types import INT
-from polybuild.c.syntax_tree import key, walk
+from polybuild.c.syntax_tree import COMPARISONS, TRUTHS, key, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.context import CompilerRules, Masks
 from polybuild.scop.model import AccessKind, Statement
+from polybuild.targets.cpu.cost.operations import DIVISIONS
 from polybuild.targets.cpu.lane_bodies import declared_type
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.targets.cpu.tilesizes import element_size
 from polybuild.values import dataclass
 
-_LOGICAL = frozenset({"&&", "||"})
-_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
-_DIVISIONS = frozenset({"/", "%", "/=", "%="})
+_LOGICAL = TRUTHS - COMPARISONS
 
 
 def converts(
@@ -123,12 +122,10 @@ class _Conditions:
 
     def converts(self, compiler: CompilerRules) -> bool:
         """Whether a compiler computes for all lanes what is under conditions."""
-        for each in walk(self.body):
-            if id(each) not in self.conditional:
-                continue
-            if not self._is_computed(each, compiler):
-                return False
-        return not any(self._compares(each) for each in _values(self.body, test=False))
+        guarded = (each for each in walk(self.body) if id(each) in self.conditional)
+        return all(self._is_computed(each, compiler) for each in guarded) and not any(
+            self._compares(each) for each in _values(self.body, test=False)
+        )
 
     def _is_computed(self, node: c_ast.Node, compiler: CompilerRules) -> bool:
         """Whether a compiler computes ``node`` where the program may not: masks have no conversions."""
@@ -137,7 +134,7 @@ class _Conditions:
             return True
         operator = "" if isinstance(node, c_ast.TernaryOp | c_ast.Cast) else node.op
         if not any(id(each) in self.numbers for each in terms):
-            return operator not in _DIVISIONS
+            return operator not in DIVISIONS
         if operator not in {"", "="} and compiler.masks is not Masks.ARITHMETIC:
             return False
         return all(id(each) in self.numbers or isinstance(each, c_ast.Constant) for each in terms)
@@ -146,7 +143,7 @@ class _Conditions:
         """Whether the second operand of ``node``, a truth value that is kept, compares numbers."""
         return any(
             isinstance(each, c_ast.BinaryOp)
-            and each.op in _COMPARISONS
+            and each.op in COMPARISONS
             and (id(each.left) in self.numbers or id(each.right) in self.numbers)
             for each in walk(node.right)
         )
@@ -154,7 +151,7 @@ class _Conditions:
 
 def _terms(node: c_ast.Node) -> tuple[c_ast.Node, ...]:
     """What arithmetic, an assignment, a conversion or a choice has to do with; nothing for other nodes."""
-    if isinstance(node, c_ast.BinaryOp) and node.op not in _LOGICAL | _COMPARISONS:
+    if isinstance(node, c_ast.BinaryOp) and node.op not in TRUTHS:
         return node.left, node.right
     if isinstance(node, c_ast.Assignment):
         return node.lvalue, node.rvalue
@@ -214,7 +211,7 @@ class _FloatingParts:
             return node.type in {"float", "double", "long double"}
         if isinstance(node, c_ast.Cast):
             return isinstance(declared_type(node.to_type.type, self._type_names), FloatingType)
-        if isinstance(node, c_ast.BinaryOp) and node.op in _LOGICAL | _COMPARISONS:
+        if isinstance(node, c_ast.BinaryOp) and node.op in TRUTHS:
             return False
         if isinstance(node, c_ast.UnaryOp):
             return node.op != "!" and self.has(node.expr)

@@ -15,7 +15,7 @@ from polybuild.scop.model import Statement
 from polybuild.targets.cpu.tilesizes import bytes_of_element
 from polybuild.values import dataclass
 
-_DIVISIONS = {"/", "%", "/=", "%="}
+DIVISIONS = {"/", "%", "/=", "%="}
 # what compilers make one or two operations of
 _SELECTIONS = {"fmin", "fminf", "fmax", "fmaxf", "abs", "labs", *MAGNITUDES.values()}
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
@@ -65,7 +65,7 @@ def _counted(node: c_ast.Node, elements: Collection[int], times: float) -> Itera
     if id(node) in elements and not isinstance(node, c_ast.If):
         return
     if isinstance(node, c_ast.BinaryOp) or (isinstance(node, c_ast.Assignment) and node.op != "="):
-        yield ("divisions" if node.op in _DIVISIONS else "simple"), times
+        yield ("divisions" if node.op in DIVISIONS else "simple"), times
     elif isinstance(node, c_ast.FuncCall):
         yield _kind_of_call(node), times
     elif isinstance(node, c_ast.UnaryOp | c_ast.TernaryOp | c_ast.If | c_ast.Cast):
@@ -117,7 +117,7 @@ def _depth(node: c_ast.Node, reads: Collection[int], arithmetic: Arithmetic, sim
         return None
     longest = max(below)
     if isinstance(node, c_ast.BinaryOp):
-        return longest + (arithmetic.divide if node.op in _DIVISIONS else 0.0) + simple
+        return longest + (arithmetic.divide if node.op in DIVISIONS else 0.0) + simple
     if isinstance(node, c_ast.FuncCall):
         extra = {"roots": arithmetic.root, "calls": arithmetic.call, "simple": 0.0}
         return longest + simple + extra[_kind_of_call(node)]
