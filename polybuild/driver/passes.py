@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import field, replace
 from enum import Enum
@@ -42,6 +41,7 @@ from polybuild.driver.private_variables import (
     choose_without_private,
     map_sequential_parts,
 )
+from polybuild.driver.statement_blocks import blocks_gain, may_gain_by_blocks
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
@@ -56,7 +56,7 @@ from polybuild.scop.extract import (
     extract_with_row_starts,
     normal_form,
 )
-from polybuild.scop.model import AccessKind, Array, Scop, Statement
+from polybuild.scop.model import Array, Scop, Statement
 from polybuild.scop.narrow_variables import narrow_variables, with_types_as_written
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
@@ -137,7 +137,9 @@ class RegionModel:
         """What a user should know of it."""
         found = []
         if self.in_blocks:
-            found.append("statements that follow each other stay together, as the region has very many")
+            found.append(
+                "statements that follow each other stay together, as there are many, or steps over time"
+            )
         found += [
             f"line {each.location.line}: '{each.source_name}' is read after the region: its last value is"
             " computed again, apart from the loops"
@@ -242,7 +244,7 @@ def normalise(model: RegionModel) -> None:
 def model_scop(model: RegionModel) -> None:
     """Model the region: iteration domains, access relations, the original order, assumptions.
 
-    In blocks, statements that follow each other being one, where there are very many.
+    In blocks, statements that follow each other being one, where there are many.
     """
     with operation_budget(model.operations):
         started = extract_with_row_starts(model.form, bounds=model.for_device)
@@ -257,11 +259,10 @@ def model_scop(model: RegionModel) -> None:
             if found is None:
                 raise
             model.form, model.scop, model.in_blocks = found[0], with_resolved_exits(found[1]), False
-        many = len(model.scop.statements) > effort.SINGLE_STATEMENTS
-        if (many or _pairs(model.scop) > effort.ACCESS_PAIRS) and _share_loops(model.scop):
+        if may_gain_by_blocks(model.scop, over_time=not model.for_device):
             with contextlib.suppress(Unsupported):
                 blocks = with_resolved_exits(extract_scop(model.region, form=model.form, in_blocks=True))
-                if len(blocks.statements) < len(model.scop.statements):
+                if blocks_gain(blocks, model.scop):
                     model.scop, model.in_blocks = blocks, True
 
 
@@ -270,12 +271,6 @@ def _resolved(scop: Scop) -> Scop | None:
     with contextlib.suppress(Unsupported):
         return with_resolved_exits(scop)
     return None
-
-
-def _share_loops(scop: Scop) -> bool:
-    """Whether any two statements have the same loops around them, or none: only those may be one."""
-    loops = {tuple(each.location for each in statement.iterators) for statement in scop.statements}
-    return len(loops) < len(scop.statements)
 
 
 def find_live_variables(model: RegionModel) -> None:
@@ -369,13 +364,6 @@ def _without_blocks(model: RegionModel) -> Scop:
         return projected
     plain = in_plain_order(projected, model.live)
     return reroll(plain, model.live)
-
-
-def _pairs(scop: Scop) -> int:
-    """How many pairs of accesses to the same array may depend on each other."""
-    accesses = [each for statement in scop.statements for each in statement.accesses]
-    uses = Counter(each.array.name for each in accesses)
-    return sum(uses[each.array.name] for each in accesses if each.kind is not AccessKind.READ)
 
 
 def find_dependences(model: RegionModel) -> None:

@@ -215,7 +215,8 @@ class ModelBuilder:
     def _sequence(self, nodes: Sequence[c_ast.Node], point: ProgramPoint) -> RegionPart:
         trees: list[order.Tree | None] = []
         values: dict[Variable, isl.PwAff] = {}
-        nodes = [each for node in nodes for each in _without_commas(node)]
+        flat = self._expressions_of if self._in_blocks else _without_commas
+        nodes = [each for node in nodes for each in flat(node)]
         for run in self._blocks(nodes) if self._in_blocks else ([each] for each in nodes):
             part = self._block(run, point) if len(run) > 1 else self._statement(run[0], point)
             trees.append(part.tree)
@@ -242,6 +243,17 @@ class ModelBuilder:
         if _is_exit_test(node):
             return self._exit_test(node, point)
         return self._expression(node, node, point)
+
+    def _expressions_of(self, node: c_ast.Node) -> Iterator[c_ast.Node]:
+        """``node`` as expressions, as far as it is blocks of these and of variables with values."""
+        if isinstance(node, c_ast.Compound):
+            for each in node.block_items or ():
+                yield from self._expressions_of(each)
+        elif isinstance(node, c_ast.Decl):
+            assignment = self._initialisation(node)
+            yield from () if assignment is None else (assignment,)
+        else:
+            yield from _without_commas(node)
 
     def _blocks(self, nodes: Sequence[c_ast.Node]) -> Iterator[list[c_ast.Node]]:
         """``nodes`` in runs, each to be one statement.
@@ -511,6 +523,11 @@ class ModelBuilder:
                     )
 
     def _declaration(self, node: c_ast.Decl, point: ProgramPoint) -> RegionPart:
+        assignment = self._initialisation(node)
+        return RegionPart() if assignment is None else self._expression(assignment, node, point)
+
+    def _initialisation(self, node: c_ast.Decl) -> c_ast.Assignment | None:
+        """The assignment that initialises what ``node`` declares; None for a variable without a value."""
         if node.name is None or node not in self._names.variables:
             raise Unsupported(
                 "declaration",
@@ -527,10 +544,10 @@ class ModelBuilder:
                 "move the declaration before the region",
             )
         if node.init is None:
-            return RegionPart()
+            return None
         target = c_ast.ID(node.name, node.coord)
         self._names.variables[target] = variable
-        return self._expression(c_ast.Assignment("=", target, node.init, node.coord), node, point)
+        return c_ast.Assignment("=", target, node.init, node.coord)
 
     def _exit_test(self, node: c_ast.FuncCall, point: ProgramPoint) -> RegionPart:
         """A test whether the region is left here."""

@@ -24,7 +24,7 @@ from polybuild.c.syntax_tree import TRUTHS, walk
 from polybuild.c.synthetic import declarator
 from polybuild.c.types import IntegerType
 from polybuild.scop.duplicates import with_arrays
-from polybuild.scop.model import AccessKind, Array, Scop, Statement
+from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 
 
 def narrow_variables(scop: Scop) -> Scop:
@@ -70,7 +70,7 @@ def _narrowed(array: Array) -> Array:
 
 def _fits(scop: Scop, array: Array) -> bool:
     """Whether all that is assigned to ``array``, in loops, are sums and the like of narrow elements."""
-    found = [_assigned(each, array) for each in scop.statements if _writes(each, array)]
+    found = [part for each in scop.statements if _writes(each, array) for part in _assigned(each, array)]
     return bool(found) and all(each is not None and within(each, limits(SHORT)) for each in found)
 
 
@@ -78,19 +78,29 @@ def _writes(statement: Statement, array: Array) -> bool:
     return any(each.array is array and each.kind is not AccessKind.READ for each in statement.accesses)
 
 
-def _assigned(statement: Statement, array: Array) -> Interval | None:
-    """The range of what ``statement`` assigns to ``array``, None if it is not known, or not worth it."""
+def _assigned(statement: Statement, array: Array) -> list[Interval | None]:
+    """Ranges of what ``statement`` assigns to ``array``; None for one that is not known or not worth it."""
     body = statement.body
     by_node = {id(each.node): each for each in statement.accesses}
-    plain = isinstance(body, c_ast.Assignment) and body.op == "="
-    if not plain or not statement.iterators or by_node.get(id(body.lvalue)) is None:
-        return None
-    if by_node[id(body.lvalue)].array is not array:
-        return None
     types = {node: each.array.element for node, each in by_node.items() if each.array.extents}
-    if not any(isinstance(each, IntegerType) and each.width <= SHORT.width for each in types.values()):
-        return None
-    return _range(body.rvalue, types)
+    narrow = any(isinstance(each, IntegerType) and each.width <= SHORT.width for each in types.values())
+    if not statement.iterators or not narrow:
+        return [None]
+    nodes = body.block_items if isinstance(body, c_ast.Compound) else [body]
+    found = [
+        _range(each.rvalue, types) if each.op == "=" else None
+        for each in nodes
+        if _sets(each, array, by_node)
+    ]
+    return found or [None]
+
+
+def _sets(node: c_ast.Node, array: Array, by_node: Mapping[int, Access]) -> bool:
+    """Whether ``node`` is an assignment to ``array``: of a block, the first one alone is an access."""
+    if not isinstance(node, c_ast.Assignment) or not isinstance(node.lvalue, c_ast.ID):
+        return False
+    access = by_node.get(id(node.lvalue))
+    return node.lvalue.name == array.name if access is None else access.array is array
 
 
 def _range(node: c_ast.Node, types: Mapping[int, object]) -> Interval | None:

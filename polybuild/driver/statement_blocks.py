@@ -1,0 +1,79 @@
+"""Which regions are modelled in blocks: statements that follow each other are one, a smaller problem.
+
+::
+
+    for t: for i: for j:                           for t: for i: for j:
+      S: s = u[t % 2][i][j - 1] + ...        ->      S: { s = u[t % 2][i][j - 1] + ...
+      T: u[(t + 1) % 2][i][j] = f(s)                      u[(t + 1) % 2][i][j] = f(s) }
+
+So basic blocks are the statements of Polly (T. Grosser, A. Groesslinger, C. Lengauer, "Polly - Performing
+Polyhedral Optimizations on a Low-Level Intermediate Representation", Parallel Processing Letters 22, 2012).
+Statements alone leave more orders, and their variables may be kept elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pycparser import c_ast
+
+from polybuild import effort
+from polybuild.scop.model import AccessKind, Scop, Statement
+from polybuild.transform.grid_sizes import writes_again
+
+
+def may_gain_by_blocks(scop: Scop, *, over_time: bool) -> bool:
+    """Whether ``scop`` is to be tried in blocks: it has very many statements, or many in steps ``over_time``.
+
+    Only statements that have the same loops around them may be one.
+    """
+    loops = {tuple(each.location for each in statement.iterators) for statement in scop.statements}
+    if len(loops) == len(scop.statements):
+        return False
+    return _is_large(scop) or (over_time and _has_many_over_time(scop))
+
+
+def blocks_gain(blocks: Scop, scop: Scop) -> bool:
+    """Whether ``blocks`` of ``scop`` are fewer statements, and not what makes a sum sequential.
+
+    A block that adds to a variable is no reduction. That is the smaller evil where very many are alone.
+    """
+    fewer = len(blocks.statements) < len(scop.statements)
+    return fewer and (_is_large(scop) or not any(map(_accumulates, blocks.statements)))
+
+
+def _is_large(scop: Scop) -> bool:
+    return len(scop.statements) > effort.SINGLE_STATEMENTS or _pairs(scop) > effort.ACCESS_PAIRS
+
+
+def _pairs(scop: Scop) -> int:
+    """How many pairs of accesses to the same array may depend on each other."""
+    accesses = [each for statement in scop.statements for each in statement.accesses]
+    uses = Counter(each.array.name for each in accesses)
+    return sum(uses[each.array.name] for each in accesses if each.kind is not AccessKind.READ)
+
+
+def _has_many_over_time(scop: Scop) -> bool:
+    """Whether steps over planes have many statements, or may have once these are split.
+
+    Each step of a period gets its own, and each border of a grid (``residue_classes.py``,
+    ``index_set_splitting.py``).
+    """
+    in_planes = [each for each in scop.statements if len(each.iterators) >= effort.STEPS_OVER_PLANES]
+    many = len(scop.statements) > effort.ALTERNATING_STATEMENTS // 2
+    return (many or any(map(_may_be_split, in_planes))) and any(map(writes_again, in_planes))
+
+
+def _may_be_split(statement: Statement) -> bool:
+    """Whether a subscript has a remainder, or several cases."""
+    relations = [each.relation for each in statement.accesses if each.array.extents]
+    return any(each.n_basic_map() > 1 or each.wrap().involves_locals() for each in relations)
+
+
+def _accumulates(statement: Statement) -> bool:
+    """Whether a block adds to a variable."""
+    if not isinstance(statement.body, c_ast.Compound):
+        return False
+    variables = [each for each in statement.accesses if not each.array.extents]
+    read = {each.array.name for each in variables if each.kind is AccessKind.READ}
+    return any(each.kind is not AccessKind.READ and each.array.name in read for each in variables)
