@@ -41,7 +41,7 @@ from polybuild.driver.private_variables import (
     choose_without_private,
     map_sequential_parts,
 )
-from polybuild.driver.statement_blocks import blocks_gain, may_gain_by_blocks
+from polybuild.driver.statement_blocks import blocks_gain, loops_around_blocks
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
@@ -259,9 +259,11 @@ def model_scop(model: RegionModel) -> None:
             if found is None:
                 raise
             model.form, model.scop, model.in_blocks = found[0], with_resolved_exits(found[1]), False
-        if may_gain_by_blocks(model.scop, over_time=not model.for_device):
+        start = loops_around_blocks(model.scop, over_time=not model.for_device)
+        if start is not None:
             with contextlib.suppress(Unsupported):
-                blocks = with_resolved_exits(extract_scop(model.region, form=model.form, in_blocks=True))
+                blocks = extract_scop(model.region, form=model.form, blocks_from=start)
+                blocks = with_resolved_exits(blocks)
                 if blocks_gain(blocks, model.scop):
                     model.scop, model.in_blocks = blocks, True
 

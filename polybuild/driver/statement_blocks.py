@@ -22,15 +22,18 @@ from polybuild.scop.model import AccessKind, Scop, Statement
 from polybuild.transform.grid_sizes import writes_again
 
 
-def may_gain_by_blocks(scop: Scop, *, over_time: bool) -> bool:
-    """Whether ``scop`` is to be tried in blocks: it has very many statements, or many in steps ``over_time``.
+def loops_around_blocks(scop: Scop, *, over_time: bool) -> int | None:
+    """How many loops blocks are to have around them, at least; None if ``scop`` is not to be tried in blocks.
 
-    Only statements that have the same loops around them may be one.
+    It is if it has very many statements, or many at the points of planes in steps ``over_time``. Only
+    statements that have the same loops around them may be one.
     """
     loops = {tuple(each.location for each in statement.iterators) for statement in scop.statements}
     if len(loops) == len(scop.statements):
-        return False
-    return _is_large(scop) or (over_time and _has_many_over_time(scop))
+        return None
+    if _is_large(scop):
+        return 0
+    return effort.STEPS_OVER_PLANES if over_time and _has_many_over_time(scop) else None
 
 
 def blocks_gain(blocks: Scop, scop: Scop) -> bool:

@@ -89,16 +89,17 @@ def _of_points(region: Region) -> Region:
     return substitute_point_values(join_neighbour_sums(region))
 
 
-def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | None = None) -> Scop:
+def extract_scop(region: Region, *, blocks_from: int | None = None, form: NormalForm | None = None) -> Scop:
     """The polyhedral model of ``region``; ``form`` is its normal form, if that was made.
 
-    With ``in_blocks``, expressions that follow each other are one statement: a smaller problem,
-    in which they stay together. Raises Unsupported, naming the construct, if the region is outside the model.
+    In so many loops, ``blocks_from``, and more, expressions that follow each other are one statement: a
+    smaller problem, in which they stay together. Raises Unsupported, naming the construct, if the region is
+    outside the model.
     """
     with _refusals(region):
         form = form or normal_form(region)
         try:
-            return _modelled(form, in_blocks=in_blocks)
+            return _modelled(form, blocks_from=blocks_from)
         except UnknownCall:
             raise
         except Unsupported:
@@ -106,7 +107,7 @@ def extract_scop(region: Region, *, in_blocks: bool = False, form: NormalForm | 
             whole = _prepared(region, loops=False)
             if whole is form.inlined or not region.callees:
                 raise
-            return _modelled(NormalForm(whole, normalise(whole)), in_blocks=in_blocks)
+            return _modelled(NormalForm(whole, normalise(whole)), blocks_from=blocks_from)
 
 
 def extract_with_exits(region: Region, *, loops: bool) -> tuple[NormalForm, Scop] | None:
@@ -178,11 +179,11 @@ def _refusals(region: Region) -> Iterator[None]:
         ) from None
 
 
-def _modelled(form: NormalForm, *, in_blocks: bool) -> Scop:
+def _modelled(form: NormalForm, *, blocks_from: int | None) -> Scop:
     """The model of a region in normal form, or with less of it rewritten where that is refused."""
     region, normal = form.inlined, form.normal
     excluded: frozenset[str] = frozenset()
-    extract = partial(_extract, in_blocks=in_blocks)
+    extract = partial(_extract, blocks_from=blocks_from)
     while True:
         try:
             return extract(normal)
@@ -201,16 +202,16 @@ def _modelled(form: NormalForm, *, in_blocks: bool) -> Scop:
             offsets = with_pointer_offsets(region)
             if offsets is not region:
                 with contextlib.suppress(Unsupported):
-                    return _modelled(NormalForm(offsets, normalise(offsets)), in_blocks=in_blocks)
+                    return _modelled(NormalForm(offsets, normalise(offsets)), blocks_from=blocks_from)
             raise
 
 
-def _extract(region: Region, *, in_blocks: bool, wrapping: bool = False) -> Scop:
+def _extract(region: Region, *, blocks_from: int | None, wrapping: bool = False) -> Scop:
     """The model of a region; raises NotFollowed for variables that must not be normalised.
 
     With ``wrapping``, unsigned values that leave their type whatever the parameters are wrap around.
     """
-    build = partial(ModelBuilder, region, wrapping=wrapping, in_blocks=in_blocks)
+    build = partial(ModelBuilder, region, wrapping=wrapping, blocks_from=blocks_from)
     first = build(FlatSubscripts())
     draft = first.run()
     viewed = first.with_views()

@@ -113,8 +113,10 @@ class _Enclosing:
 class ModelBuilder:
     """One walk over a region; the tables it fills become its draft."""
 
-    def __init__(self, region: Region, flat: FlatSubscripts, *, wrapping: bool, in_blocks: bool) -> None:
-        self._in_blocks = in_blocks
+    def __init__(
+        self, region: Region, flat: FlatSubscripts, *, wrapping: bool, blocks_from: int | None
+    ) -> None:
+        self._blocks_from = blocks_from
         parameters = Parameters()
         self._assumptions = Assumptions(parameters)
         facts = Facts(
@@ -215,9 +217,10 @@ class ModelBuilder:
     def _sequence(self, nodes: Sequence[c_ast.Node], point: ProgramPoint) -> RegionPart:
         trees: list[order.Tree | None] = []
         values: dict[Variable, isl.PwAff] = {}
-        flat = self._expressions_of if self._in_blocks else _without_commas
+        joined = self._blocks_from is not None and len(self._enclosing.loops) >= self._blocks_from
+        flat = self._expressions_of if joined else _without_commas
         nodes = [each for node in nodes for each in flat(node)]
-        for run in self._blocks(nodes) if self._in_blocks else ([each] for each in nodes):
+        for run in self._blocks(nodes) if joined else ([each] for each in nodes):
             part = self._block(run, point) if len(run) > 1 else self._statement(run[0], point)
             trees.append(part.tree)
             if part.values:
