@@ -14,7 +14,7 @@ import islpy as isl
 from polybuild.c.explicit_conversions import bytes_of
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.trees import descendants, is_mark, member, node_kind
+from polybuild.poly.trees import descendants, is_mark, member, node_kind, prefix_schedule
 from polybuild.scop.model import Array
 from polybuild.storage.contraction import StorageMapping, along, contract
 from polybuild.storage.liveness import ExecutionOrder, LiveValues, conflicts
@@ -83,7 +83,7 @@ def _lives_at(node: isl.ScheduleNode, values: LiveValues) -> _LiveCells | None:
     if written.is_empty():
         return None
     users = written.domain().union(flow.range())
-    prefix = node.get_prefix_schedule_union_map().intersect_domain(users)
+    prefix = prefix_schedule(node).intersect_domain(users)
     same = prefix.apply_range(prefix.reverse())
     if not users.is_subset(node.get_domain()) or not flow.is_subset(same):
         return None
@@ -157,7 +157,7 @@ def uncontracted_at(
     if written.is_empty():
         return None
     users = written.domain().union(flow.range())
-    prefix = node.get_prefix_schedule_union_map().intersect_domain(users)
+    prefix = prefix_schedule(node).intersect_domain(users)
     if not users.is_subset(node.get_domain()) or not flow.is_subset(prefix.apply_range(prefix.reverse())):
         return None
     cells = isl.Map.from_union_map(prefix.reverse().apply_range(written)).intersect_params(context)
@@ -234,7 +234,7 @@ def _order_below(node: isl.ScheduleNode, sharing: isl.UnionMap) -> ExecutionOrde
             ordered = [isl.UnionMap.from_domain(chosen) for chosen in filters]
         else:
             continue
-        outer = place.get_prefix_schedule_union_map()
+        outer = prefix_schedule(place)
         unordered = outer.apply_range(outer.reverse())
         for value in ordered:
             unordered = unordered.subtract(value.apply_range(value.reverse()))

@@ -165,7 +165,7 @@ def _length(loops: Sequence[DynamicLoop | None]) -> int:
 
 def _is_inside(node: isl.ScheduleNode, loop: DynamicLoop, statements: Mapping[str, Statement]) -> bool:
     """Whether the tree above ``node`` fixes the counters of the loops around ``loop``."""
-    here = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+    here = node.get_prefix_schedule_relation()
     for each in maps_of(here):
         depth = each.dim(_in)
         if loop not in statements[each.get_tuple_name(_in)].dynamic:

@@ -130,7 +130,7 @@ def _is_small(trips: isl.Val, few: int) -> bool:
 
 def maximum_trips(node: isl.ScheduleNode, position: int) -> isl.Val:
     """The maximum number of values of a member of a band for equal values of the members before it."""
-    time_stamps = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+    time_stamps = node.get_prefix_schedule_relation()
     for each in range(position + 1):
         time_stamps = time_stamps.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(node, each)))
     values = isl.Set.from_union_set(time_stamps.range())

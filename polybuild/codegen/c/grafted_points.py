@@ -105,7 +105,7 @@ def _grafts_in(sequence: isl.ScheduleNode, context: isl.Set) -> Iterator[_Graft]
 
 def _stamps(node: isl.ScheduleNode) -> isl.UnionMap:
     """When the instances at ``node`` run, in the loops around it."""
-    return node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+    return node.get_prefix_schedule_relation()
 
 
 def _is_point(node: isl.ScheduleNode) -> bool:

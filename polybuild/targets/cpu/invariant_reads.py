@@ -26,7 +26,7 @@ def invariant_reads(loop: isl.ScheduleNode, accesses: Sequence[Reference]) -> fr
     suited = [each for each in accesses if each.access.array.name in names and _is_suited(each)]
     if not suited:
         return frozenset()
-    prefix = loop.get_prefix_schedule_union_map().intersect_domain(loop.get_domain()).reverse()
+    prefix = loop.get_prefix_schedule_relation().reverse()
     around = {each.get_tuple_name(isl.dim_type.out): each for each in maps_of(prefix)}
     written: dict[str, list[isl.Map]] = {}
     for each in accesses:

@@ -25,7 +25,7 @@ from polybuild.c.syntax_tree import contains, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import maps_of, sets_of, tuple_name
-from polybuild.poly.trees import descendants, is_band
+from polybuild.poly.trees import descendants, is_band, prefix_schedule
 from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.cost.compilers_lanes import statements_of
@@ -278,7 +278,7 @@ def _element(
 
 def _go_together(node: isl.ScheduleNode) -> bool:
     """Whether the loops inside of the band ``node``, of one member, have the same bounds in all lanes."""
-    stamps = node.get_prefix_schedule_union_map().flat_range_product(node.get_subtree_schedule_union_map())
+    stamps = prefix_schedule(node).flat_range_product(node.get_subtree_schedule_union_map())
     lane = node.get_schedule_depth()
     for each in maps_of(stamps.intersect_domain(node.get_domain())):
         inside = int(each.dim(_out)) - lane - 1

@@ -12,6 +12,7 @@ import islpy as isl
 
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import largest
+from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.model import LaneOperand, PackedRows
@@ -94,7 +95,7 @@ def _packed(time: isl.UnionMap, scop: Scop, reads: list[Reference], maximum: int
 def time_of(node: isl.ScheduleNode) -> isl.UnionMap:
     """``{ instance -> time stamp }`` down to the band ``node``."""
     partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
-    time = node.get_prefix_schedule_union_map().flat_range_product(partial)
+    time = prefix_schedule(node).flat_range_product(partial)
     return time.intersect_domain(node.get_domain())
 
 

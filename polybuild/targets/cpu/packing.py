@@ -15,6 +15,7 @@ import islpy as isl
 
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of
+from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import Access, AccessKind, Scop
 from polybuild.targets.cpu.blocked_nest import BlockedNest, K, M, N, chunk, dimensions, offsets
 from polybuild.targets.cpu.lanes import PackablePart, packable_parts
@@ -139,7 +140,7 @@ def _is_constant(scop: Scop, nest: BlockedNest, stamps: isl.Set, part: PackableP
 def _is_unwritten(scop: Scop, nest: BlockedNest, stamps: isl.Set, access: Access, scope: int) -> bool:
     read = nest.schedule.touched(access.relation).intersect_domain(stamps)
     read = read.project_out(_in, scope, read.dim(_in) - scope)
-    prefixes = maps_of(nest.band.get_prefix_schedule_union_map())
+    prefixes = maps_of(prefix_schedule(nest.band))
     by_statement = {each.get_tuple_name(_in): each for each in prefixes}
     for statement in scop.statements:
         prefix = by_statement.get(statement.name)

@@ -159,7 +159,7 @@ def _elements(band: isl.ScheduleNode, reduction: Reduction) -> isl.Map:
     """The element that is accumulated in at each date of the loops around ``band``."""
     prefix = next(
         each
-        for each in maps_of(band.get_prefix_schedule_union_map().intersect_domain(band.get_domain()))
+        for each in maps_of(band.get_prefix_schedule_relation())
         if each.get_tuple_name(_in) == reduction.statement.name
     )
     return prefix.reverse().apply_range(reduction.relation)

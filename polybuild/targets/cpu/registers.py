@@ -22,7 +22,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.trees import insert_mark, is_band
+from polybuild.poly.trees import insert_mark, is_band, prefix_schedule
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import Scop
 from polybuild.storage.buffers import windows
@@ -133,7 +133,7 @@ class RegisterTiler:
             sequence = distribute(nest.band, groups)
             if is_legal_below(sequence, self._dependences):
                 rest_band = sequence.child(1 - place).child(0)
-                blocks = nest.band.get_prefix_schedule_union_map()
+                blocks = prefix_schedule(nest.band)
                 if rest.apply(blocks).is_disjoint(full.apply(blocks)) and _is_box(nest.band):
                     rest_band = _in_one_piece(rest_band)
                 if nest.kernel.steps > 1:  # a sum waits for itself: others in between
@@ -163,7 +163,7 @@ def _within_rows(node: isl.ScheduleNode, kernel: MicroKernel, sizes: MicroKernel
     if node.get_schedule_depth() == 0:
         return sizes
     rows = isl.UnionMap.from_union_pw_aff(node.band_get_partial_schedule().get_union_pw_aff(kernel.m))
-    around = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+    around = node.get_prefix_schedule_relation()
     values = isl.Map.from_union_map(around.reverse().apply_range(rows))
     count = min((extent for _, extent in windows(values)), default=sizes.mc)
     block = sizes.block.mr

@@ -12,7 +12,7 @@ import islpy as isl
 
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import largest, sets_of
-from polybuild.poly.trees import is_band, is_mark
+from polybuild.poly.trees import is_band, is_mark, prefix_schedule
 
 _set = isl.dim_type.set
 
@@ -26,7 +26,7 @@ def count_steps(node: isl.ScheduleNode) -> int:
     inner = sum(each.band_n_member() for each in below if is_band(each))
     if not inner or last.n_children() > 0 or len(sets_of(node.get_domain())) > 1:
         return 0
-    schedule = node.get_prefix_schedule_union_map().flat_range_product(node.get_subtree_schedule_union_map())
+    schedule = prefix_schedule(node).flat_range_product(node.get_subtree_schedule_union_map())
     stamps = isl.Set.from_union_set(schedule.intersect_domain(node.get_domain()).range())
     outer = stamps.dim(_set) - inner
     iterations = stamps.project_out(_set, outer, inner)

@@ -10,6 +10,7 @@ import islpy as isl
 from polybuild.poly.integers import integer_of
 from polybuild.poly.memory import remembered
 from polybuild.poly.relations import maps_of
+from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import Access, Scop, Statement
 from polybuild.values import dataclass
 
@@ -72,7 +73,7 @@ class Reference:
 
 def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
     """The accesses below ``band`` as functions of its members."""
-    prefix = band.get_prefix_schedule_union_map()
+    prefix = prefix_schedule(band)
     first = band.get_schedule_depth()
     members = range(first, first + band.band_n_member())
     prefixes = {
@@ -84,7 +85,7 @@ def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
 
 def moving_counters(scop: Scop, band: isl.ScheduleNode) -> dict[str, frozenset[str]]:
     """The counters, by name, of each statement below ``band`` that its first member moves, or may move."""
-    prefix = band.get_prefix_schedule_union_map()
+    prefix = prefix_schedule(band)
     member = range(band.get_schedule_depth(), band.get_schedule_depth() + 1)
     statements = {each.name: each for each in scop.statements}
     found: dict[str, frozenset[str]] = {}

@@ -15,7 +15,7 @@ import islpy as isl
 
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import sets_of
-from polybuild.poly.trees import descendants, is_band, is_mark
+from polybuild.poly.trees import descendants, is_band, is_mark, prefix_schedule
 from polybuild.scop.model import Scop
 from polybuild.storage.contraction import StorageMapping
 from polybuild.targets.cpu.strides import references
@@ -87,7 +87,7 @@ def isolate_whole(groups: isl.ScheduleNode, counter: isl.UnionMap, factor: int) 
     ``groups`` is the band over ``floor(counter / factor)``. A group is whole if each statement takes all of
     its values, or if there is no such group, all or none of them.
     """
-    outer = groups.get_prefix_schedule_union_map()
+    outer = prefix_schedule(groups)
     group = isl.UnionMap.from_multi_union_pw_aff(groups.band_get_partial_schedule())
     reached: list[isl.Set] = []
     partial: list[isl.Set] = []

@@ -11,7 +11,7 @@ import islpy as isl
 from polybuild.effort import COUNTED_TILES
 from polybuild.poly.integers import integer_of
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.trees import children, mark_of, member, node_kind
+from polybuild.poly.trees import children, mark_of, member, node_kind, prefix_schedule
 
 _params, _set = isl.dim_type.param, isl.dim_type.set
 
@@ -56,7 +56,7 @@ def _tiles(
     band: isl.ScheduleNode, sizes: Mapping[str, int], phase: tuple[int, ...], shared: int
 ) -> Counter[tuple[int, ...]]:
     """How many iterations the first ``shared`` loops of ``band`` have for each time stamp of those around."""
-    stamps = band.get_prefix_schedule_union_map()
+    stamps = prefix_schedule(band)
     for each in range(shared):
         stamps = stamps.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(band, each)))
     tiles = isl.Set.from_union_set(stamps.intersect_domain(band.get_domain()).range())

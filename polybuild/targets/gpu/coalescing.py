@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from polybuild.poly.relations import maps_of
+from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import Access, AccessKind, Scop
 
 _set = isl.dim_type.set
@@ -47,7 +48,7 @@ def streams(scop: Scop, band: isl.ScheduleNode) -> bool:
 
 def dated(scop: Scop, band: isl.ScheduleNode) -> Iterator[tuple[Access, isl.Map]]:
     """The accesses of the statements below ``band``, with the time stamps of their instances."""
-    stamps = band.get_prefix_schedule_union_map().flat_range_product(band.get_subtree_schedule_union_map())
+    stamps = prefix_schedule(band).flat_range_product(band.get_subtree_schedule_union_map())
     by_statement = {
         each.get_tuple_name(isl.dim_type.in_): each
         for each in maps_of(stamps.intersect_domain(band.get_domain()))

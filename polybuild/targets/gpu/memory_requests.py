@@ -14,6 +14,7 @@ import islpy as isl
 from polybuild.machine.model import Multiprocessor
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
+from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import Access, AccessKind, Scop
 from polybuild.storage.buffers import element_size
 from polybuild.targets.device import Kernel, MemoryRequest, Tile
@@ -36,7 +37,7 @@ def memory_requests(
     # below the points of a step are the loops of the source, all of which say the same again
     own, whole = points.band_get_partial_schedule_union_map(), points.get_subtree_schedule_union_map()
     below = own if kernel.in_steps else whole
-    whole = points.get_prefix_schedule_union_map().flat_range_product(below)
+    whole = prefix_schedule(points).flat_range_product(below)
     stamps = {each.get_tuple_name(_in): each for each in maps_of(whole.intersect_domain(points.get_domain()))}
     kept = {id(each.access.node) for tile in tiles for each in tile.references}
     lanes, first = _lanes(kernel, processor.warp), points.get_schedule_depth()

@@ -21,6 +21,7 @@ import islpy as isl
 from polybuild.analysis.reductions import Reduction
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
+from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.storage.buffers import element_size
 from polybuild.targets.base import DeviceLimits
@@ -99,7 +100,7 @@ class _Placer:
         outer = mark.child(0).child(0)
         self._outer, self._inner = (_by_statement(prefix_of(node)) for node in (outer, inner))
         self._depths = outer.get_schedule_depth(), inner.get_schedule_depth()
-        prefix = points.get_prefix_schedule_union_map()
+        prefix = prefix_schedule(points)
         self._stamps = _by_statement(prefix.flat_range_product(points.get_subtree_schedule_union_map()))
         self._first = points.get_schedule_depth()
         partial = points.band_get_partial_schedule_union_map()

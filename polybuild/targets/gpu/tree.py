@@ -30,7 +30,7 @@ def _find(node: isl.ScheduleNode, wanted: Callable[[isl.ScheduleNode], bool]) ->
 
 def prefix_of(node: isl.ScheduleNode) -> isl.UnionMap:
     """``{ S[i] -> [d0, ..., dn] }``: the loops above ``node`` for the instances that reach it."""
-    return node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+    return node.get_prefix_schedule_relation()
 
 
 def time_stamps_of(node: isl.ScheduleNode) -> isl.Set:

@@ -9,7 +9,7 @@ import islpy as isl
 
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.trees import children, descendants, is_band, is_mark, mark_of, node_kind
+from polybuild.poly.trees import children, descendants, is_band, is_mark, mark_of, node_kind, prefix_schedule
 from polybuild.targets.ranks.overlap import SplitBlock
 from polybuild.targets.ranks.phases import SharedLoop
 from polybuild.values import dataclass
@@ -58,7 +58,7 @@ def _collect_alone(node: isl.ScheduleNode, name: str, found: list[Alone]) -> Non
             _collect_alone(each, name, found)
         return
     domain = node.get_domain()
-    around = node.get_prefix_schedule_union_map().intersect_domain(domain).range()
+    around = prefix_schedule(node).intersect_domain(domain).range()
     if not domain.is_empty():
         found.append(Alone(f"{name}{len(found)}", domain, isl.Set.from_union_set(around)))
 

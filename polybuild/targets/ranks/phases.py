@@ -7,7 +7,7 @@ import islpy as isl
 from polybuild.poly import spaces
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of
-from polybuild.poly.trees import descendants, insert_mark, is_band, is_mark, mark_of
+from polybuild.poly.trees import descendants, insert_mark, is_band, is_mark, mark_of, prefix_schedule
 from polybuild.targets.ranks.model import AROUND
 from polybuild.transform.bands import coincident_members, put_first
 from polybuild.values import dataclass
@@ -91,6 +91,6 @@ def phases_of(schedule: isl.Schedule) -> list[SharedLoop]:
         if domain.is_empty():
             continue
         value = band.band_get_partial_schedule().get_union_pw_aff(0).intersect_domain(domain)
-        around = node.get_prefix_schedule_union_map().intersect_domain(domain)
+        around = prefix_schedule(node).intersect_domain(domain)
         found.append(SharedLoop(mark, domain, value, around, node.get_schedule_depth()))
     return found

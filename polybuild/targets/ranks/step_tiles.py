@@ -19,7 +19,7 @@ from polybuild.poly import spaces
 from polybuild.poly.integers import integer_of
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of
-from polybuild.poly.trees import insert_mark, is_band
+from polybuild.poly.trees import insert_mark, is_band, prefix_schedule
 from polybuild.targets.cpu.cost.extents import about_count
 from polybuild.targets.ranks.model import END, FIRST
 from polybuild.targets.ranks.phases import SharedLoop
@@ -107,7 +107,7 @@ def tile_time(
         return None
     mark = Mark(MarkKind.RANKS, len(phases))
     node = insert_mark(tile(time, [steps]).child(0), mark)
-    around = node.get_prefix_schedule_union_map().intersect_domain(domain)
+    around = prefix_schedule(node).intersect_domain(domain)
     value = reduce(isl.UnionPwAff.union_add, (each.value for each in phases))
     whole = SharedLoop(mark, domain, value, around, 1)
     found = StepTiles(node.get_schedule(), whole, step, steps, _halos(phases, travels, steps))

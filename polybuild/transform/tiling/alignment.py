@@ -37,7 +37,7 @@ def align_members(node: isl.ScheduleNode, sizes: Mapping[int, int]) -> isl.Sched
 
 def _around(node: isl.ScheduleNode, position: int) -> isl.UnionMap:
     """The time stamps in the loops around a band and in its members before ``position``."""
-    stamps = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+    stamps = node.get_prefix_schedule_relation()
     for each in range(position):
         stamps = stamps.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(node, each)))
     return stamps

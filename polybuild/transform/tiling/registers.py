@@ -23,6 +23,7 @@ import islpy as isl
 
 from polybuild.poly.memory import remembered
 from polybuild.poly.relations import maps_of
+from polybuild.poly.trees import prefix_schedule
 from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -113,7 +114,7 @@ def block_schedule(node: isl.ScheduleNode, name: str, domain: isl.Set, block: Re
 
     The two dimensions before it count panels and rows of blocks.
     """
-    prefix = node.get_prefix_schedule_union_map()
+    prefix = prefix_schedule(node)
     partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
     own = next(
         each for each in maps_of(prefix.flat_range_product(partial)) if each.get_tuple_name(_in) == name

@@ -32,7 +32,7 @@ def tile_numbers(schedule: isl.Schedule) -> isl.UnionMap:
 
 def _collect(node: isl.ScheduleNode, phase: int, found: list[isl.UnionMap]) -> None:
     if is_mark(node, MarkKind.TILE_POINTS):
-        numbers = node.get_prefix_schedule_union_map().intersect_domain(node.get_domain())
+        numbers = node.get_prefix_schedule_relation()
         found.append(numbers.apply_range(isl.UnionMap(_with_phase(numbers, phase))))
         return
     sequence = node_kind(node) == isl.schedule_node_type.sequence

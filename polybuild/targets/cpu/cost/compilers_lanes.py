@@ -16,7 +16,7 @@ from polybuild.context import CompilerRules
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, tuple_name, union_of
 from polybuild.poly.spaces import constant_value
-from polybuild.poly.trees import descendants, is_band
+from polybuild.poly.trees import descendants, is_band, prefix_schedule
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last
 from polybuild.targets.cpu.cost.if_conversion import converts
@@ -179,7 +179,7 @@ class CompilersLanes:
         made = carried.intersect(self.dependences.flow)
         ends = made.domain().union(carried.subtract(made).range())
         band = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
-        stamps = node.get_prefix_schedule_union_map().flat_range_product(band)
+        stamps = prefix_schedule(node).flat_range_product(band)
         places = isl.Set.from_union_set(ends.apply(stamps))
         around = places.dim(isl.dim_type.set) - 1
         by_others = isl.Map.from_range(places).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
@@ -194,7 +194,7 @@ def _has_constant_trips(loop: isl.ScheduleNode) -> bool:
 def _trips(loop: isl.ScheduleNode) -> int | None:
     """How many iterations ``loop``, of one member, has in all of those around it; None if they differ."""
     band = isl.UnionMap.from_multi_union_pw_aff(loop.band_get_partial_schedule())
-    stamps = loop.get_prefix_schedule_union_map().flat_range_product(band)
+    stamps = prefix_schedule(loop).flat_range_product(band)
     places = isl.Set.from_union_set(stamps.intersect_domain(loop.get_domain()).range())
     around = places.dim(isl.dim_type.set) - 1
     values = isl.Map.from_range(places).move_dims(_in, 0, _out, 0, around)

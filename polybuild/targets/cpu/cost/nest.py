@@ -15,7 +15,7 @@ from polybuild.effort import LANES_LEFT
 from polybuild.machine.model import Machine
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of, sets_of, tuple_name
-from polybuild.poly.trees import is_band, mark_of, node_kind
+from polybuild.poly.trees import is_band, mark_of, node_kind, prefix_schedule
 from polybuild.scop.model import AccessKind, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last, is_chain
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, CompilersLanes, nowhere, statements_of
@@ -134,7 +134,7 @@ class NestBuilder:
     def nest(self, schedule: isl.Schedule) -> Nest:
         """The skeleton of ``schedule``."""
         below = schedule.get_root().child(0)
-        stamps = below.get_prefix_schedule_union_map().intersect_domain(schedule.get_domain())
+        stamps = prefix_schedule(below).intersect_domain(schedule.get_domain())
         return self._nest(below, _Place(stamps))
 
     def _nest(self, node: isl.ScheduleNode, place: _Place) -> Nest:
