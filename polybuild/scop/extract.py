@@ -25,6 +25,7 @@ from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.normalise.memory_functions import with_memory_loops
 from polybuild.normalise.named_bounds import with_bounds_in_headers
 from polybuild.normalise.neighbour_sums import join_neighbour_sums
+from polybuild.normalise.parametric_step_blocks import with_parametric_step_blocks
 from polybuild.normalise.point_values import substitute_point_values
 from polybuild.normalise.pointer_choices import split_pointer_choices
 from polybuild.normalise.pointer_offsets import with_pointer_offsets
@@ -77,6 +78,7 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     region = with_table_elements(with_values_before(with_counters_set(region)))
     region = with_memory_loops(assign_initial_elements(region))
     inlined = split_coalesced_loops(inline_calls(name_moving_pointers(region), loops=loops))
+    inlined = with_parametric_step_blocks(inlined) if loops else inlined
     inlined = split_structures(choose_at_borders(_of_points(with_table_elements(inlined))))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
     inlined = separate_exclusive_extrema(separate_assignments(inlined))

@@ -10,6 +10,7 @@ import islpy as isl
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import maps_of, sets_of
+from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import Scop, Statement
 from polybuild.targets.cpu.cost.operations import operations_of
 from polybuild.targets.cpu.cost.parameters import nominal_parameters, trips_at
@@ -27,6 +28,12 @@ def instance_time(statement: Statement, machine: Machine) -> float:
     return max(time, elements * unit.access)
 
 
+def _point_for(statement: Statement, point: isl.Set, context: isl.Set) -> isl.Set:
+    """The nominal ``point`` of the parameters, or one where ``statement`` runs: in a branch by a mode."""
+    runs = statement.domain.params()
+    return point if not point.is_disjoint(runs) else nominal_parameters(context.intersect(runs))
+
+
 class LaunchModel:
     """Estimates the work below a node of the tree per time the node is reached, in nanoseconds.
 
@@ -40,7 +47,7 @@ class LaunchModel:
         self._instances = {each.name: instance_time(each, machine) for each in scop.statements}
         point = nominal_parameters(scop.context)
         self._trips = {
-            statement.name: [trips_at(count, point) for count in counts]
+            statement.name: [trips_at(count, _point_for(statement, point, scop.context)) for count in counts]
             for statement, counts in zip(scop.statements, trip_counts(scop), strict=True)
         }
 
@@ -85,7 +92,7 @@ class LaunchModel:
 
 def _inside(trips: Sequence[int], node: isl.ScheduleNode, instances: isl.Set) -> list[int] | None:
     """What is left of ``trips`` of ``instances`` for one value of the loops above; None if they fix none."""
-    prefix = node.get_prefix_schedule_union_map().intersect_domain(isl.UnionSet.from_set(instances))
+    prefix = prefix_schedule(node).intersect_domain(isl.UnionSet.from_set(instances))
     limits = [limit for each in maps_of(prefix) for limit in values_at_one_place(each)]
     if 1 not in limits:
         return None

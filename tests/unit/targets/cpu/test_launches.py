@@ -79,3 +79,17 @@ def test_the_loops_around_may_be_shorter_or_longer(steps, size, worth, model):
     scop = model(body, PARAMETERS).scop
     inner = scop.schedule.get_root().child(0).child(0)
     assert LaunchModel(scop, Machine()).is_worth_launching(inner, vector=True) is worth
+
+
+def test_a_branch_that_the_nominal_sizes_do_not_take(model):
+    scop = model(
+        """
+      if (n < 200)
+        for (int i = 1; i < n; i++)
+          for (int j = 0; j < m; j++)
+            for (int k = 0; k < m; k++) A[j][k] += A[j][k] * i;""",
+        PARAMETERS,
+    ).scop
+    second = scop.schedule.get_root().child(0).child(0)
+    assert second.get_schedule_depth() == 1
+    assert LaunchModel(scop, Machine()).is_worth_launching(second, vector=False)

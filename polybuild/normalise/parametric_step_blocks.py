@@ -1,0 +1,341 @@
+"""Steps over time in blocks between statements that run after each ``k`` of them, ``k`` being a variable.
+
+::
+
+    for (t = 0; t < steps; t++) {              for (b = 0; b <= steps / k; b++) {
+      step                                       for (r = 0; r < (b < steps / k ? k : steps % k); r++)
+      if ((t + 1) % k == 0)            ->          step
+        norm                                     if (b < steps / k)
+    }                                              norm
+                                               }
+
+No affine condition says which steps are multiples of a parameter, but how many blocks there are is a
+parameter as well, as quotients are. This is strip-mining (M. Wolfe, "High Performance Compilers for Parallel
+Computing", 1996, section 9.5) by a parameter; ``transform/step_blocks.py`` has it for numbers. Then the steps
+of a block can be tiled over time. With ``t % k == 0`` from 0 on, the first block is one step.
+
+Storage that alternates does so by the steps of a block where ``k`` is even. Else the loop stays as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+
+from pycparser import c_ast
+
+from polybuild.c.literals import integer_value
+from polybuild.c.syntax_tree import duplicate, key, mapped, walk
+from polybuild.c.synthetic import NEVER, declarator, number
+from polybuild.c.types import IntegerType, PointerType
+from polybuild.diagnostics import Unsupported
+from polybuild.normalise.names import Names, Variable, resolve, stepped_name
+from polybuild.normalise.upward_exposed import read_after
+from polybuild.source.model import Region
+from polybuild.values import dataclass
+
+_SOME = '"there must be steps, and some between those with more to do"'
+_ARITHMETIC = {"+", "-"}
+_JUMPS = (c_ast.Goto, c_ast.Break, c_ast.Return, c_ast.Continue, c_ast.Label)
+
+
+def with_parametric_step_blocks(region: Region) -> Region:
+    """``region`` with loops over blocks of steps where more is done in each few; itself if there are none."""
+    if not any(_rare(each) for statement in region.statements for each in walk(statement)):
+        return region
+    try:
+        names = resolve(region)
+    except Unsupported:
+        return region  # the model says what is wrong
+    blocks = _StepBlocks(region, names)
+    statements = tuple(map(blocks.rewritten, region.statements))
+    return dataclasses.replace(region, statements=statements) if blocks.count else region
+
+
+@dataclass(frozen=True, slots=True)
+class _Every:
+    """What a loop does at its end where its counter plus ``offset`` is a multiple of ``steps``."""
+
+    steps: c_ast.ID
+    offset: int
+    rare: c_ast.Node
+
+
+def _rare(loop: c_ast.Node) -> _Every | None:
+    """What ``loop`` does at its end in each few iterations; None if there is nothing such."""
+    if not isinstance(loop, c_ast.For) or not isinstance(loop.stmt, c_ast.Compound):
+        return None
+    items, counter = list(loop.stmt.block_items or ()), stepped_name(loop)
+    last = items[-1] if len(items) > 1 else None
+    if counter is None or not isinstance(last, c_ast.If) or last.iffalse is not None:
+        return None
+    cond, remainder, wanted = last.cond, last.cond, None
+    if isinstance(cond, c_ast.UnaryOp) and cond.op == "!":
+        remainder = cond.expr
+    elif isinstance(cond, c_ast.BinaryOp) and cond.op == "==":
+        remainder, wanted = cond.left, cond.right
+        if _is_number(remainder, 0):
+            remainder, wanted = wanted, remainder
+    else:
+        return None
+    if not (
+        isinstance(remainder, c_ast.BinaryOp)
+        and remainder.op == "%"
+        and isinstance(remainder.right, c_ast.ID)
+    ):
+        return None
+    steps, offset = remainder.right, _offset(remainder.left, counter)
+    if wanted is not None and not _is_number(wanted, 0):
+        before = isinstance(wanted, c_ast.BinaryOp) and wanted.op == "-" and _is_number(wanted.right, 1)
+        offset = 1 if before and key(wanted.left) == key(steps) and offset == 0 else None
+    return None if offset not in {0, 1} else _Every(steps, offset, last.iftrue)
+
+
+def _offset(node: c_ast.Node, counter: str) -> int | None:
+    """What ``node`` adds to ``counter``, not less than nothing; None if it is something else."""
+    if isinstance(node, c_ast.ID):
+        return 0 if node.name == counter else None
+    if not isinstance(node, c_ast.BinaryOp) or node.op != "+":
+        return None
+    for one, other in ((node.left, node.right), (node.right, node.left)):
+        value = (
+            integer_value(other.value) if isinstance(other, c_ast.Constant) and other.type == "int" else None
+        )
+        inner = _offset(one, counter)
+        if value is not None and inner is not None:
+            return inner + value
+    return None
+
+
+def _is_number(node: c_ast.Node, value: int) -> bool:
+    return isinstance(node, c_ast.Constant) and node.type == "int" and integer_value(node.value) == value
+
+
+class _StepBlocks:
+    """One pass over a region; ``count`` is how many loops were rewritten."""
+
+    def __init__(self, region: Region, names: Names) -> None:
+        self._names = names
+        self._taken = region.visible.may_mean_something() | {each.name for each in names.variables.values()}
+        live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
+        self._live = live | region.visible.lvalues.keys()
+        self.count = 0
+
+    def rewritten(self, node: c_ast.Node) -> c_ast.Node:
+        """``node``, if it is a loop as above, in blocks; blocks of statements are looked through."""
+        if isinstance(node, c_ast.Compound):
+            return mapped(node, self.rewritten)
+        every = _rare(node)
+        counter = self._names.iterators.get(node) if every is not None else None
+        if every is None or counter is None or not self._may_be_split(node, counter, every):
+            return node
+        return self._split(node, counter, every) or node
+
+    def _may_be_split(self, loop: c_ast.For, counter: Variable, every: _Every) -> bool:
+        kind, body = counter.type, loop.stmt
+        if not isinstance(kind, IntegerType) or not kind.signed or kind.width < 32:
+            return False
+        if counter in self._names.written or counter in self._names.escaping or counter.volatile:
+            return False
+        if counter.address_taken or (not counter.local and counter.name in self._live):
+            return False
+        cond = loop.cond
+        if (
+            not isinstance(cond, c_ast.BinaryOp)
+            or not self._is_fixed(every.steps)
+            or not self._is_fixed(cond.right)
+        ):
+            return False
+        inside = [each for each in walk(body) if each is not body]
+        if any(isinstance(each, _JUMPS) for each in inside) or not any(
+            isinstance(each, c_ast.For) for each in inside
+        ):
+            return False
+        changed = [each for each in inside if isinstance(each, c_ast.ID) and self._is_rotated(each)]
+        hidden = {each.name for each in inside if isinstance(each, c_ast.Decl)}
+        return not changed and hidden.isdisjoint({counter.name, every.steps.name})
+
+    def _is_rotated(self, name: c_ast.ID) -> bool:
+        """Whether ``name`` is a pointer that the region changes: which one it is goes by the steps."""
+        variable = self._names.variables.get(name)
+        return (
+            variable is not None
+            and isinstance(variable.type, PointerType)
+            and variable in self._names.written
+        )
+
+    def _is_fixed(self, node: c_ast.Node) -> bool:
+        """Whether ``node`` is a sum of signed numbers that the region does not change."""
+        if isinstance(node, c_ast.BinaryOp):
+            return node.op in _ARITHMETIC and self._is_fixed(node.left) and self._is_fixed(node.right)
+        if isinstance(node, c_ast.Constant):
+            return bool(node.type == "int")
+        variable = self._names.variables.get(node) if isinstance(node, c_ast.ID) else None
+        if variable is None or variable in self._names.written or variable.volatile:
+            return False
+        return isinstance(variable.type, IntegerType) and bool(variable.type.signed)
+
+    def _split(self, loop: c_ast.For, counter: Variable, every: _Every) -> c_ast.Node | None:
+        """The loops over blocks and their steps; None if the counter is used for more than is known of it."""
+        start = _start(loop)
+        whole = start is not None and start + every.offset == 1  # blocks, from the first one on
+        cond = loop.cond
+        plain = (
+            isinstance(cond, c_ast.BinaryOp)
+            and cond.op in {"<", "<="}
+            and _offset(cond.left, counter.name) == 0
+        )
+        up = isinstance(loop.next, c_ast.UnaryOp) and "++" in loop.next.op
+        if start is None or not plain or not up or (not whole and start + every.offset != 0):
+            return None
+        if not isinstance(counter.type, IntegerType):
+            return None
+        made = _Blocks(
+            counter.name,
+            counter.type,
+            every.steps,
+            start,
+            whole=whole,
+            block=self._unused(f"{counter.name}_1"),
+            step=self._unused(f"{counter.name}_2"),
+        )
+        steps = [made.in_step(each) for each in loop.stmt.block_items[:-1]]
+        rare = made.in_rare(every.rare)
+        left = any(
+            isinstance(each, c_ast.ID) and each.name == counter.name for one in steps for each in walk(one)
+        )
+        if left:
+            return None
+        self.count += 1
+        even = any(made.alternates(each) for each in loop.stmt.block_items[:-1]) or made.alternates(
+            every.rare
+        )
+        otherwise = duplicate(loop) if even else None
+        last = (
+            duplicate(cond.right)
+            if cond.op == "<="
+            else c_ast.BinaryOp("-", duplicate(cond.right), number(1))
+        )
+        return made.loops(last, steps, rare, otherwise)
+
+    def _unused(self, name: str) -> str:
+        found = next(
+            each for suffix in itertools.count() if (each := f"{name}{'_' * suffix}") not in self._taken
+        )
+        self._taken |= {found}
+        return found
+
+
+def _start(loop: c_ast.For) -> int | None:
+    """The number that ``loop`` starts at, None if that is none."""
+    first = loop.init.rvalue if isinstance(loop.init, c_ast.Assignment) else loop.init.decls[0].init
+    return integer_value(first.value) if isinstance(first, c_ast.Constant) and first.type == "int" else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Loops over ``block`` and ``step`` instead of one over ``counter`` from ``start`` on.
+
+    Blocks have ``size`` steps, the first one too if they are ``whole``: else it is one step.
+    """
+
+    counter: str
+    kind: IntegerType
+    size: c_ast.ID
+    start: int
+    whole: bool
+    block: str
+    step: str
+
+    def alternates(self, node: c_ast.Node) -> bool:
+        """Whether ``node`` asks if the counter is even."""
+        return any(self._parity(each) is not None for each in walk(node))
+
+    def _parity(self, node: c_ast.Node) -> int | None:
+        """What is added to the counter where ``node`` is the remainder by 2; None if it is something else."""
+        if not isinstance(node, c_ast.BinaryOp) or node.op not in {"%", "&"}:
+            return None
+        return (
+            _offset(node.left, self.counter) if _is_number(node.right, 2 if node.op == "%" else 1) else None
+        )
+
+    def in_step(self, node: c_ast.Node) -> c_ast.Node:
+        """``node``, of a step, where the counter is even as ``step`` and a number is."""
+        offset = self._parity(node)
+        if offset is None:
+            return mapped(node, self.in_step)
+        phase = offset + (self.start if self.whole else 1)
+        moved = _sum(c_ast.ID(self.step, node.coord), phase % 2)
+        return c_ast.BinaryOp("%", moved, number(2), node.coord)
+
+    def in_rare(self, node: c_ast.Node) -> c_ast.Node:
+        """``node``, which runs at the end of a block."""
+        offset = self._parity(node)
+        if offset is not None:
+            return number((offset + (self.start + 1 if self.whole else 0)) % 2)
+        block = c_ast.ID(self.block, node.coord)
+        if isinstance(node, c_ast.BinaryOp) and node.op == "/" and key(node.right) == key(self.size):
+            offset = _offset(node.left, self.counter)
+            if offset == 0 or (offset == 1 and self.whole and not self.start):
+                return _sum(block, offset + (self.start if self.whole else 0))
+        if isinstance(node, c_ast.ID) and node.name == self.counter:
+            ends = c_ast.BinaryOp("*", _sum(block, int(self.whole)), duplicate(self.size), node.coord)
+            return c_ast.BinaryOp("-", ends, number(1), node.coord) if self.whole and not self.start else ends
+        return mapped(node, self.in_rare)
+
+    def loops(
+        self, last: c_ast.Node, steps: Sequence[c_ast.Node], rare: c_ast.Node, otherwise: c_ast.Node | None
+    ) -> c_ast.Node:
+        """The loops for a counter up to ``last``, and the conditions for them.
+
+        Where there is another version, ``otherwise``, they are for an even ``size``.
+        """
+        coord = last.coord
+        block, step = (c_ast.ID(name, coord) for name in (self.block, self.step))
+        count = _sum(last, 1 - self.start) if self.whole else last
+        full = c_ast.BinaryOp("/", count, duplicate(self.size), coord)
+        rest = c_ast.BinaryOp("%", duplicate(count), duplicate(self.size), coord)
+        ends = c_ast.BinaryOp("<" if self.whole else "<=", block, full, coord)
+        limit = c_ast.TernaryOp(ends, duplicate(self.size), rest, coord)
+        first: c_ast.Node = number(0)
+        if not self.whole:
+            alone = c_ast.BinaryOp("==", block, number(0), coord)
+            first = c_ast.TernaryOp(alone, _sum(duplicate(self.size), -1), number(0), coord)
+        inner = self._loop(
+            self.step, first, c_ast.BinaryOp("<", step, limit, coord), c_ast.Compound(list(steps), coord)
+        )
+        body = c_ast.Compound([inner, c_ast.If(duplicate(ends), rare, None, coord)], coord)
+        bound = c_ast.BinaryOp("<=", block, _sum(duplicate(full), int(not self.whole)), coord)
+        tests = [
+            _never(c_ast.BinaryOp("<", duplicate(last), number(self.start), coord), _SOME),
+            _never(c_ast.BinaryOp("<", duplicate(self.size), number(1), coord), _SOME),
+        ]
+        made: c_ast.Node = self._loop(self.block, number(0), bound, body)
+        if otherwise is not None:
+            odd = c_ast.BinaryOp("%", duplicate(self.size), number(2), coord)
+            made = c_ast.If(c_ast.BinaryOp("==", odd, number(0), coord), made, otherwise, coord)
+        return c_ast.Compound([*tests, made], coord)
+
+    def _loop(self, name: str, first: c_ast.Node, cond: c_ast.Node, body: c_ast.Node) -> c_ast.For:
+        start = c_ast.Decl(name, [], [], [], [], declarator(name, self.kind), first, None, cond.coord)
+        following = c_ast.UnaryOp("p++", c_ast.ID(name, cond.coord), cond.coord)
+        return c_ast.For(c_ast.DeclList([start], cond.coord), cond, following, body, cond.coord)
+
+
+def _sum(node: c_ast.Node, value: int) -> c_ast.Node:
+    """``node + value``, with numbers at its end added up."""
+    if isinstance(node, c_ast.BinaryOp) and node.op in _ARITHMETIC and isinstance(node.right, c_ast.Constant):
+        own = integer_value(node.right.value)
+        if node.right.type == "int" and own is not None:
+            return _sum(node.left, value + (own if node.op == "+" else -own))
+    if not value:
+        return node
+    return c_ast.BinaryOp("+" if value > 0 else "-", node, number(abs(value)), node.coord)
+
+
+def _never(condition: c_ast.Node, reason: str) -> c_ast.FuncCall:
+    arguments = c_ast.ExprList(
+        [condition, c_ast.Constant("string", reason, condition.coord)], condition.coord
+    )
+    return c_ast.FuncCall(c_ast.ID(NEVER, condition.coord), arguments, condition.coord)

@@ -1,0 +1,74 @@
+"""Norms after each ``k`` steps, where ``k`` is a variable: tiles over time between them, equal to the bit."""
+
+from __future__ import annotations
+
+import pytest
+from compiling import output, transform, write
+
+PROGRAM = """\
+#include <stdio.h>
+#define EACH for (int i = 1; i < h - 1; i++) for (int j = 1; j < w - 1; j++)
+#define MEAN(p) (0.2 * (p[i][j] + p[i][j - 1] + p[i][j + 1] + p[i - 1][j] + p[i + 1][j]))
+__attribute__((noipa)) static void f(int steps, int k, int h, int w, double a[restrict h][w],
+  double b[restrict h][w], double u[restrict 2][h][w], double *restrict norm)
+{
+  (void)a, (void)b, (void)u;
+#pragma scop
+BODY
+#pragma endscop
+}
+enum { MOST = 40, STEPS = 17 };
+static double pool[4 * MOST * MOST], norm[STEPS + 1];
+int main(void)
+{
+  static const int sizes[] = {1, 2, 3, 7, 32, MOST}, counts[] = {0, 1, 2, 7, 16, STEPS};
+  static const int strides[] = {1, 2, 3, 4, 5, 16, 17, 30};
+  for (int s = 0; s < 6; s++)
+    for (int c = 0; c < 6; c++)
+      for (int k = 0; k < 8; k++) {
+        int h = sizes[s], w = h, n = h * w;
+        unsigned long long sum = 0;
+        for (int i = 0; i < 4 * MOST * MOST; i++)
+          pool[i] = (i * 7 + i / 5) % 101 / 300.0;
+        for (int i = 0; i <= STEPS; i++)
+          norm[i] = i;
+        f(counts[c], strides[k], h, w, (void *)pool, (void *)(pool + n), (void *)(pool + 2 * n), norm);
+        for (int i = 0; i < (int)sizeof pool; i++)
+          sum = sum * 31 + ((unsigned char *)pool)[i];
+        for (int i = 0; i < (int)sizeof norm; i++)
+          sum = sum * 31 + ((unsigned char *)norm)[i];
+        printf("%llu\\n", sum);
+      }
+  return 0;
+}
+"""
+COPIES = "EACH b[i][j] = MEAN(a); EACH a[i][j] = b[i][j];"
+FORMS = {
+    "copies, at first after one step": f"""for (int t = 0; t < steps; t++) {{ {COPIES}
+    if (t % k == 0) {{ double sum = 0; EACH sum += a[i][j] * a[i][j]; norm[t / k] = sum; }} }}""",
+    "copies, stored by a count": f"""int count = 0;
+  for (int t = 0; t < steps; t++) {{ {COPIES}
+    if (0 == t % k) {{ double sum = 0; EACH sum += a[i][j]; norm[count] = sum; count++; }} }}""",
+    "grids by turns": """for (int t = 0; t < steps; t++) { EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]);
+    if ((t + 1) % k == 0) { double sum = 0; EACH sum += u[(t + 1) % 2][i][j] * u[t % 2][i][j];
+      norm[t] = sum; } }""",
+    "from one on": """for (int t = 1; t <= steps; t++) { EACH u[t & 1][i][j] = MEAN(u[(t + 1) & 1]);
+    if (!(t % k)) { double sum = 0; EACH sum += u[t & 1][i][j]; norm[t / k] = sum; } }""",
+    "the last of each few": """for (int t = 0; t < steps; ++t) { EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]);
+    if (t % k == k - 1) { norm[t / k] = 0; EACH norm[t / k] += u[(t + 1) % 2][i][j]; } }""",
+    "in place": """for (int t = 0; t < steps; t++) { EACH a[i][j] = MEAN(a);
+    if (t % k == 0) { double most = 0; EACH if (a[i][j] > most) most = a[i][j]; norm[t] = most; } }""",
+}
+
+
+@pytest.mark.fast(name=["grids by turns"])
+@pytest.mark.parametrize("name", FORMS)
+def test_tiles_between_norms(name, tmp_path):
+    path = tmp_path / "in.c"
+    (region,) = (result := transform(path, PROGRAM.replace("BODY", FORMS[name]))).regions
+    assert region.tile_sizes, region
+    assert any("stencil over time" in each for each in region.remarks) or name == "in place", region
+    whole = transform(path, PROGRAM.replace("BODY", FORMS[name]), tile_sizes=(4, 8, 8), min_work=0).text
+    expected = output(path)
+    for made in (result.text, whole):
+        assert output(write(tmp_path / "out.c", made), "-fopenmp") == expected
