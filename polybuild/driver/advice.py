@@ -22,6 +22,7 @@ from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import location
 from polybuild.codegen.c.bodies import c_text
 from polybuild.driver.passes import Transformation
+from polybuild.driver.step_advice import advise_on_steps
 from polybuild.poly.budget import found_within
 from polybuild.report.record.model import Advice
 from polybuild.scop.model import Access, AccessKind, Array, Scop
@@ -32,7 +33,7 @@ def advice(work: Transformation) -> tuple[Advice, ...]:
     """All that there is to advise about a region after its transformation."""
     found: list[Advice] = []
     of_conditions = () if work.stays else (_restrict, _work)
-    for kind in (*of_conditions, _reassociation, _live_after, _conditional):
+    for kind in (*of_conditions, _reassociation, _live_after, _conditional, advise_on_steps):
         with contextlib.suppress(isl.Error):  # no advice is better than no region
             found += found_within(effort.ADVICE_OPERATIONS, partial(_all_of, kind, work)) or ()
     return tuple(found)

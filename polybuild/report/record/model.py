@@ -26,7 +26,8 @@ class Sequential(StrEnum):
 class Advice:
     """Something that its owner may do for a region, in line ``line`` of its file.
 
-    ``kind`` is ``restrict``, ``reassociation``, ``min-work``, ``live-after`` or ``conditional``.
+    ``kind`` is ``restrict``, ``reassociation``, ``min-work``, ``live-after``, ``conditional`` or
+    ``time-tiles``.
     """
 
     kind: str

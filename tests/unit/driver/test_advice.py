@@ -59,6 +59,23 @@ void steps(int n, int m, double a[n][m], double b[n][m]) {
 #pragma endscop
 }
 """
+WAVES = """\
+void waves(int n, int m, int steps, int x, int y, const int *restrict at, double u[restrict 2][n][m],
+           double *restrict norm) {
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < m - 1; j++)
+        u[(t + 1) % 2][i][j] = 0.25 * (u[t % 2][i - 1][j] + u[t % 2][i + 1][j] + u[t % 2][i][j - 1]);
+    BESIDE
+  }
+#pragma endscop
+}
+"""
+ENERGY = """\
+double sum = 0;
+    for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++) sum += u[t % 2][i][j] * u[t % 2][i][j];
+    norm[t] = sum;"""
 
 
 def report(folder, text, **options):
@@ -133,3 +150,29 @@ def test_pointers_within_a_region_s_arrays_are_not_advised_on(tmp_path):
     text = SHIFT.replace("#pragma scop", "double *p = c;\n#pragma scop").replace("c[i] =", "p[i] =")
     region = report(tmp_path, text)
     assert all("'p'" not in message for _, message in advised(region, "restrict"))
+
+
+def test_sums_in_each_step_leave_no_tiles_over_time(tmp_path):
+    before = report(tmp_path, WAVES.replace("BESIDE", ENERGY))
+    ((line, message),) = advised(before, "time-tiles")
+    assert (line, before.tile_sizes) == (9, ())
+    assert message.startswith("'sum' is summed up over all points of each step")
+    after = report(tmp_path, WAVES.replace("BESIDE", ""))
+    assert after.tile_sizes
+    assert advised(after, "time-tiles") == []
+    assert report(tmp_path, WAVES.replace("BESIDE", f"if (t % 8 == 0) {{ {ENERGY} }}")).tile_sizes
+
+
+def test_places_that_data_tell_leave_no_tiles_over_time(tmp_path):
+    before = report(tmp_path, WAVES.replace("BESIDE", "u[(t + 1) % 2][at[0]][at[1]] += norm[t];"))
+    ((line, message),) = advised(before, "time-tiles")
+    assert (line, before.tile_sizes) == (8, ())
+    assert message.startswith("which elements of 'u' are accessed here depends on data")
+    after = report(tmp_path, WAVES.replace("BESIDE", "u[(t + 1) % 2][x][y] += norm[t];"))
+    assert after.tile_sizes
+    assert advised(after, "time-tiles") == []
+
+
+def test_steps_that_have_no_tiles_in_any_case_are_not_advised_on(tmp_path):
+    far = WAVES.replace("u[t % 2][i - 1][j]", "u[t % 2][1][1]").replace("BESIDE", ENERGY)
+    assert advised(report(tmp_path, far), "time-tiles") == []
