@@ -718,7 +718,7 @@ def _write_kernels(work: Transformation, context: CompileContext) -> bool:
     launches = context.options.device_launches
     request = DeviceRequest(scop, plan, target.language, trip_counts(scop), minimum, launches=launches)
     try:
-        more = 3 if any(each.in_steps for each in plan.kernels) else min(3, 1 + len(plan.kernels) // 3)
+        more = 3 if any(each.in_steps for each in plan.kernels) else min(3, 1 + len(scop.statements) // 3)
         with operation_budget(effort.REGION_OPERATIONS * more):
             work.text = write_region(work.mapped.scop, model.region, work.plan, checks, request)
     except isl.Error as error:

@@ -42,6 +42,7 @@ class MarkKind(Enum):
     KERNEL = "kernel"
     THREADS = "threads"
     POINTS = "points"
+    RESULTS = "results"  # the same of a prologue or an epilogue of a kernel
     FULL_TILE = "full"
     STEPS = "steps"  # the threads of a block meet in each iteration of the band right below
 

@@ -105,6 +105,11 @@ class Kernel:
         return not self.blocks
 
     @property
+    def has_sums(self) -> bool:
+        """Whether it has tiles along sequential loops, whose results may be in registers."""
+        return not self.in_steps and len(self.tile) > len(self.blocks) > 0
+
+    @property
     def axes(self) -> tuple[Axis, ...]:
         """All dimensions of the grid and of its blocks."""
         return self.blocks + self.threads

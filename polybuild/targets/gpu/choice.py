@@ -28,9 +28,10 @@ from polybuild.storage.temporaries import streams, users_of
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import SERIAL, STEP_BY_STEP, DevicePlan, Kernel
 from polybuild.targets.gpu.barriers import check_barriers
+from polybuild.targets.gpu.epilogues import fuse_epilogues
 from polybuild.targets.gpu.index_limit import index_limit
 from polybuild.targets.gpu.kernel_fusion import fuse_equal_grids
-from polybuild.targets.gpu.lower import lower
+from polybuild.targets.gpu.lower import in_registers_alone, lower
 from polybuild.targets.gpu.mapping import map_to_gpu
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.privatised_histograms import find_block_copies
@@ -123,6 +124,8 @@ def _plan(
     if mapping.in_steps and SHARED_MEMORY in options.device_tiles:
         transfers = with_old_values(transfers)
     tree = lower(scop, mapping, transfers, limits, options.device_tiles)
+    kept = in_registers_alone(scop, tree)
+    transfers = tuple(each for each in transfers if each.array.name not in kept)
     check_barriers(tree, mapping.kernels)
     check_combined(tree, reductions)
     atomics = tuple(each for each in reductions if each.lanes is None)
@@ -135,7 +138,11 @@ def _plan(
         tuple(_launches(scop, mapping, kernel) for kernel in mapping.kernels),
         frozenset(name for name, count in chosen.axes().items() if not count),
         chosen.buffers,
-        (*_remarks(chosen, temporaries), *_told(alone), *(f"on the device {each}" for each in tree.told)),
+        (
+            *_remarks(chosen, temporaries, kept),
+            *_told(alone),
+            *(f"on the device {each}" for each in tree.told),
+        ),
         atomics,
         find_block_copies(scop, mapping, tree, atomics, limits),
         (*mapping.exceeded, *(tree.told if options.tile_sizes else ())),
@@ -149,9 +156,9 @@ def _in_rows(scop: Scop, reductions: Sequence[Reduction]) -> Scop:
     return replace(scop, statements=tuple(whole.get(each.name, each) for each in scop.statements))
 
 
-def _remarks(chosen: _Chosen, temporaries: Sequence[Array]) -> tuple[str, ...]:
-    """Where each of ``temporaries`` is on the device, and why."""
-    kept = chosen.contracted.union(each.name for each in chosen.private)
+def _remarks(chosen: _Chosen, temporaries: Sequence[Array], in_registers: frozenset[str]) -> tuple[str, ...]:
+    """Where each of ``temporaries`` is on the device, and why; some are ``in_registers`` alone."""
+    kept = chosen.contracted.union(in_registers, (each.name for each in chosen.private))
     why = (
         "threads that keep it would share fewer loops, or reuse less (--contract-arrays on)"
         if chosen.refused
@@ -307,14 +314,21 @@ def _mapped(
     its live ranges keep their order. ``over_time``, stencils get tiles.
     """
     fuses = _fuses(options) and not over_time and not together
+    joins = _fuses(options) and not together
     while True:
         plain = _schedule(scop, dependences, options, together=together)
         schedule = fuse_equal_grids(scop, plain, _at_once(dependences)) if fuses else plain
         validity = dependences.validity if over_time else None
         reductions = tuple(each for group in dependences.reductions for each in group.reductions)
-        mapping = map_to_gpu(
-            scop, schedule, options, limits, inside=together, over_time=validity, reductions=reductions
+        mapped = partial(
+            map_to_gpu, scop, options=options, limits=limits, inside=together, reductions=reductions
         )
+        separate = mapping = mapped(schedule=schedule, over_time=validity)
+        if joins and any(each.has_sums for each in mapping.kernels):
+            mapping = fuse_epilogues(separate, dependences)
+            if not schedule.plain_is_equal(plain):  # what is fused may belong to several sums
+                other = fuse_epilogues(mapped(schedule=plain), dependences)
+                mapping = other if len(other.kernels) < len(mapping.kernels) else mapping
         buffers = contract_in_threads(scop, mapping, temporaries, limits)
         contracted = {each.array.name for each in buffers}
         private = tuple(
@@ -324,6 +338,9 @@ def _mapped(
         try:
             _prove(scop, mapping, dependences, (*private, *own))
         except IllegalSchedule:
+            if mapping is not separate:
+                joins = False
+                continue
             if fuses and not schedule.plain_is_equal(plain):
                 fuses = False
                 continue

@@ -40,7 +40,7 @@ from polybuild.targets.device import (
     Transfer,
 )
 from polybuild.targets.gpu.placement import relation_of, union_of
-from polybuild.targets.gpu.tree import find_mark, prefix_of, time_stamps_of
+from polybuild.targets.gpu.tree import find_mark, prefix_of, result_bands, time_stamps_of
 from polybuild.targets.instructions import CopyStages
 
 _set, _out = isl.dim_type.set, isl.dim_type.out
@@ -253,20 +253,24 @@ def owned(
 ) -> tuple[isl.Map, isl.Map]:
     """What a thread loads and what it stores: ``{ [d0, ..., dn, s0, ..., p0, ...] -> array[x0, ...] }``.
 
-    It loads what it touches; of an array that is not ``initialised`` only what kernels have written before.
+    It loads what it touches; of an array that is not ``initialised`` only what kernels have written before,
+    and in kernels with prologues nothing that these write.
     ``root`` is the root of a tree whose filters bind the loops to the thread.
     """
     points = find_mark(root, kernel.mark(MarkKind.POINTS))
-    here = points.child(0).child(0)
-    prefix = prefix_of(here).flat_range_product(here.band_get_partial_schedule_union_map())
-    prefix = prefix.intersect_domain(here.get_domain())
-    by_statement = {each.get_tuple_name(isl.dim_type.in_): each for each in maps_of(prefix)}
-    strips = points.get_schedule_depth() - len(kernel.threads)
-    fresh = None if initialised else _fresh_uses(tile, scop)
+    results = result_bands(find_mark(root, kernel.mark()), kernel)
+    by_statement: dict[str, isl.Map] = {}
+    for here in (points.child(0).child(0), *results):
+        prefix = prefix_of(here).flat_range_product(here.band_get_partial_schedule_union_map())
+        prefix = prefix.intersect_domain(here.get_domain())
+        inner = here.get_schedule_depth() - len(kernel.threads) - tile.depth  # the loops of a sum
+        for one in maps_of(prefix):
+            by_statement[one.get_tuple_name(isl.dim_type.in_)] = one.project_out(_out, tile.depth, inner)
+    fresh = None if initialised and not results else _fresh_uses(tile, scop)
     loaded: list[isl.Map] = []
     stored: list[isl.Map] = []
     for each in tile.references:
-        stamps = by_statement[each.statement.name].project_out(_out, tile.depth, strips - tile.depth)
+        stamps = by_statement[each.statement.name]
         loaded.append(stamps.reverse().apply_range(_old(each, fresh, scop)))
         if each.access.kind is not AccessKind.READ:
             stored.append(stamps.reverse().apply_range(relation_of(each, scop)))

@@ -20,7 +20,7 @@ from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import insert_mark, is_band
 from polybuild.targets.device import FullTiles, Kernel
-from polybuild.targets.gpu.tree import find_mark, prefix_of
+from polybuild.targets.gpu.tree import find_mark, prefix_of, result_bands
 
 _set = isl.dim_type.set
 
@@ -34,6 +34,13 @@ def full_tiles(mark: isl.ScheduleNode, kernel: Kernel) -> FullTiles | None:
     values = points.band_get_partial_schedule_union_map()
     prefixes = maps_of(prefix_of(mark).flat_range_product(values))
     points_of = [each.range() for each in prefixes]
+    results = result_bands(mark, kernel)
+    if results:  # of a sum without terms no loop comes to a point: that says nothing of its points
+        points_of = [each.gist_params(each.params()) for each in points_of]
+    for band in results:
+        values = band.band_get_partial_schedule_union_map()
+        found = maps_of(prefix_of(mark).flat_range_product(values))
+        points_of += [one.gist_params(one.params()) for one in (each.range() for each in found)]
     exist = functools.reduce(isl.Set.intersect, points_of).coalesce()
     to_tile = _to_tile(exist.get_space(), mark.get_schedule_depth(), kernel)
     tiles = exist.apply(to_tile)

@@ -53,7 +53,7 @@ from polybuild.targets.gpu.memory_requests import memory_requests
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.placement import place
 from polybuild.targets.gpu.strip_caches import StripCaches
-from polybuild.targets.gpu.tree import find_mark, prefix_of, time_stamps_of
+from polybuild.targets.gpu.tree import find_mark, prefix_of, result_bands, time_stamps_of
 from polybuild.targets.instructions import CopyStages
 
 
@@ -91,7 +91,8 @@ def lower(
         tiles[mark] = place(scop, mapping, kernel, arrays, limits) if placed else ()
         unrolled = any(isinstance(each, ThreadTile) for each in tiles[mark])
         whole_tiles = full_tiles(node, kernel) if unrolled else None
-        sums = whole_sums(node, kernel) if whole_tiles is not None else None
+        asks = whole_tiles is not None and (whole_tiles.alike or not result_bands(node, kernel))
+        sums = whole_sums(node, kernel) if asks else None
         strips = full_strips(node, kernel) if kernel.in_steps and FULL_TILES in steps else None
         kept = tiles[mark] if cached is None else cached.tiles
         requests[mark] = memory_requests(scop, node, kernel, kept, limits.processor)
@@ -111,6 +112,28 @@ def lower(
             full[kernel.mark(MarkKind.STEPS)] = strips
     schedule = _keep_whole(root).get_schedule()
     return KernelTree(schedule, grids, hosts, tiles, filler.added, full, tuple(told), requests)
+
+
+def in_registers_alone(scop: Scop, tree: KernelTree) -> frozenset[str]:
+    """The arrays of which no kernel of ``tree`` has an element in memory."""
+    moved = {each.tile.array.name for each in tree.added.values() if each.tile is not None}
+    tiles = [each for found in tree.tiles.values() for each in found if isinstance(each, ThreadTile)]
+    return frozenset(
+        each.array.name
+        for each in tiles
+        if each.reduction is None and each.array.name not in moved and _is_all_in(each, scop)
+    )
+
+
+def _is_all_in(tile: ThreadTile, scop: Scop) -> bool:
+    """Whether nothing but references in ``tile`` accesses its array."""
+    own = {id(each.access.node) for each in tile.references}
+    return all(
+        id(each.node) in own
+        for statement in scop.statements
+        for each in statement.accesses
+        if each.array.name == tile.array.name
+    )
 
 
 def _is_whole(mark: isl.ScheduleNode, scop: Scop) -> bool:
@@ -141,6 +164,11 @@ class _Filler:
             strips = find_mark(root, kernel.mark(MarkKind.POINTS)).parent()
             points = _unrolled(strips).child(0).child(0).child(0)
             root = (_unrolled(points) if any(axis.run > 1 for axis in kernel.threads) else points).root()
+            for index in range(len(result_bands(find_mark(root, kernel.mark()), kernel))):
+                band = result_bands(find_mark(root, kernel.mark()), kernel)[index]
+                while not is_mark(band, MarkKind.RESULTS):
+                    band = band.parent()
+                root = _unrolled(_unrolled(band.parent()).child(0).child(0).child(0)).root()
         # the inner place first: what is added there does not move the outer one
         for depth in sorted({each.depth for each in tiles}, reverse=True):
             node = self._place(root, kernel, depth)
@@ -152,7 +180,7 @@ class _Filler:
                     continue
                 if tile.loads and not loaded.is_empty():
                     node = self._transfer(node, tile, Purpose.LOAD, loaded)
-                if tile.stores:
+                if tile.stores and not stored.is_empty():
                     node = self._transfer(node, tile, Purpose.STORE, stored)
             staged = [each for each in shared if each.depth == depth and each.stages > 1]
             if staged:
@@ -182,8 +210,10 @@ class _Filler:
 
     def _owned(self, tile: ThreadTile, root: isl.ScheduleNode, kernel: Kernel) -> tuple[isl.Map, isl.Map]:
         """What a thread loads, and what it stores."""
-        initialised = self._transfers[tile.array.name].goes_in
-        return owned(tile, root, kernel, self._scop, initialised=initialised)
+        transfer = self._transfers[tile.array.name]
+        loaded, stored = owned(tile, root, kernel, self._scop, initialised=transfer.goes_in)
+        read_later = transfer.comes_out or not _is_all_in(tile, self._scop)
+        return loaded, stored if read_later else isl.Map.empty(stored.get_space())
 
     @staticmethod
     def _place(root: isl.ScheduleNode, kernel: Kernel, depth: int) -> isl.ScheduleNode:
@@ -191,6 +221,10 @@ class _Filler:
         node = find_mark(root, kernel.mark(MarkKind.THREADS))
         while node.get_schedule_depth() > depth:
             node = node.parent()
+        mark = find_mark(root, kernel.mark())
+        if result_bands(mark, kernel) and depth == mark.get_schedule_depth() + len(kernel.blocks):
+            while not is_band(node.parent()):  # around what comes before and after a sum, too
+                node = node.parent()
         return node
 
     def _transfer(
@@ -257,7 +291,12 @@ def _bind(mark: isl.ScheduleNode, kernel: Kernel) -> isl.ScheduleNode:
     if not kernel.is_serial:
         points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
         node = points.insert_filter(filter_of(points, kernel.threads, [0] * len(kernel.threads)))
-        node = node.ancestor(node.get_tree_depth() - depth).child(0)
+        mark = node.ancestor(node.get_tree_depth() - depth)
+        for index in range(len(result_bands(mark, kernel))):
+            band = result_bands(mark, kernel)[index]
+            node = band.insert_filter(filter_of(band, kernel.threads, [0] * len(kernel.threads)))
+            mark = node.ancestor(node.get_tree_depth() - depth)
+        node = mark.child(0)
         first = [_first_tile(node, position) for position in range(len(kernel.blocks))]
         node = node.insert_filter(filter_of(node, kernel.blocks, first))
         node = node.insert_context(bounds_of(kernel.axes, mark.get_schedule_depth()))

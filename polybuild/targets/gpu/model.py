@@ -3,7 +3,9 @@
 A kernel is the subtree under a mark of kind ``KERNEL``. In it stand, from the top: the band over the tiles
 that is mapped to the grid; the band over the tiles of its sequential loops, if it has any; under a mark
 ``THREADS``, the band over the points of these sequential loops; the band over the points of one thread; and,
-under a mark ``POINTS``, the band over the threads of a block. A serial kernel is any subtree, run by one
+under a mark ``POINTS``, the band over the threads of a block. Prologues and epilogues stand in a
+sequence with the sequential loops (``epilogues``): a band over the points of one thread and, under a mark
+``RESULTS``, the band over the threads. A serial kernel is any subtree, run by one
 thread. In one of a phase of tiles over time stand the band over the tiles, on the grid; the band over the
 strips of a tile, if it has any; under a mark ``STEPS``, the band over its steps; the band over the points of
 one thread; and, under a mark ``POINTS``, the band over the threads of a block.

@@ -30,7 +30,7 @@ from polybuild.targets.gpu.coalescing import steps_along
 from polybuild.targets.gpu.footprint import box_of
 from polybuild.targets.gpu.micro_tiles import words_of
 from polybuild.targets.gpu.model import GpuMapping
-from polybuild.targets.gpu.tree import find_mark, prefix_of
+from polybuild.targets.gpu.tree import find_mark, prefix_of, result_bands
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 
@@ -48,12 +48,13 @@ def place(
         references = placer.references(array)
         if not array.extents or not references:
             continue
+        in_sum = [each for each in references if placer.is_in_sum(each)]
         if any(each.access.kind is not AccessKind.READ for each in references):
-            tile = placer.registers(array, references)
+            tile = placer.registers(array, references) if in_sum else None
             if tile is not None:
                 registers.append(tile)
-        else:
-            shared += placer.shared(array, references)
+        elif in_sum:
+            shared += placer.shared(array, in_sum)
     inner = [each for each in shared if each.inner]
     if any(each.stages == 1 for each in inner) or sum(map(bytes_of, shared)) > limits.shared_bytes:
         shared = [replace(each, stages=1) for each in shared]
@@ -108,6 +109,11 @@ class _Placer:
         self._partial = _by_statement(turns.flat_range_product(partial))
         self._users = _by_statement(prefix_of(inner).flat_range_product(partial))
         self._owners = _by_statement(prefix_of(outer).flat_range_product(partial))
+        for band in result_bands(mark, kernel):
+            own = band.band_get_partial_schedule_union_map()
+            strips = band.ancestor(2).band_get_partial_schedule_union_map()
+            self._partial |= _by_statement(strips.flat_range_product(own))
+            self._owners |= _by_statement(prefix_of(outer).flat_range_product(own))
 
     def references(self, array: Array) -> list[KernelAccess]:
         """The references of the kernel to ``array``."""
@@ -118,6 +124,10 @@ class _Placer:
             for access in statement.accesses
             if access.array.name == array.name
         ]
+
+    def is_in_sum(self, reference: KernelAccess) -> bool:
+        """Whether ``reference`` is not of a prologue or an epilogue."""
+        return reference.statement.name in self._inner
 
     def registers(self, array: Array, references: list[KernelAccess]) -> ThreadTile | None:
         """The references as a register tile, if they can be one and values are used again."""

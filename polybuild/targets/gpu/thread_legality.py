@@ -11,6 +11,7 @@ in the order of the host's loops.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Sequence
 
 import islpy as isl
@@ -23,7 +24,7 @@ from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.device import Axis, Kernel, KernelTree, ThreadTile
 from polybuild.targets.gpu.model import GpuMapping
-from polybuild.targets.gpu.tree import find_mark
+from polybuild.targets.gpu.tree import find_mark, result_bands
 
 
 def check_mapping(
@@ -96,7 +97,7 @@ def _between_barriers(mark: isl.ScheduleNode, kernel: Kernel, pairs: isl.UnionMa
     while not is_mark(node, MarkKind.KERNEL):
         step = step.eq_at_multi_union_pw_aff(node.band_get_partial_schedule()) if is_band(node) else step
         node = node.parent()
-    return across.union(step.subtract(_at_same_axes(points, kernel.threads, step)))
+    return across.union(step.subtract(_at_same_axes([points], kernel.threads, step)))
 
 
 def same_thread(mapping: GpuMapping, pairs: isl.UnionMap) -> isl.UnionMap:
@@ -138,13 +139,17 @@ def _at_same_indices(mark: isl.ScheduleNode, kernel: Kernel, pairs: isl.UnionMap
     if kernel.is_serial:
         return pairs
     points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
-    return _at_same_axes(points, kernel.threads, _at_same_axes(mark.child(0), kernel.blocks, pairs))
+    pairs = _at_same_axes([mark.child(0)], kernel.blocks, pairs)
+    return _at_same_axes([points, *result_bands(mark, kernel)], kernel.threads, pairs)
 
 
-def _at_same_axes(band: isl.ScheduleNode, axes: Sequence[Axis], pairs: isl.UnionMap) -> isl.UnionMap:
-    """Those of ``pairs`` whose ends run at the same indices ``axes``, to which ``band`` is mapped."""
+def _at_same_axes(
+    bands: Sequence[isl.ScheduleNode], axes: Sequence[Axis], pairs: isl.UnionMap
+) -> isl.UnionMap:
+    """Those of ``pairs`` whose ends run at the same indices ``axes``, to which all ``bands`` are mapped."""
     for place, axis in enumerate(axes):
-        number = member(band, place).get_union_pw_aff(0)
+        values = [member(band, place).get_union_pw_aff(0) for band in bands]
+        number = functools.reduce(isl.UnionPwAff.union_add, values)
         number = number.scale_down_val(isl.Val(axis.run)).floor() if axis.run > 1 else number
         index = number.mod_val(isl.Val(axis.size))
         pairs = pairs.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(index))

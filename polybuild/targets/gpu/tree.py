@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import islpy as isl
 
-from polybuild.poly.marks import Mark
-from polybuild.poly.trees import mark_of
+from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.trees import descendants, is_band, mark_of
+from polybuild.targets.device import Kernel
 
 
 def find_mark(node: isl.ScheduleNode, mark: Mark) -> isl.ScheduleNode:
@@ -26,6 +27,16 @@ def _find(node: isl.ScheduleNode, wanted: Callable[[isl.ScheduleNode], bool]) ->
         if found is not None:
             return found
     return None
+
+
+def result_bands(mark: isl.ScheduleNode, kernel: Kernel) -> list[isl.ScheduleNode]:
+    """The bands over the points of a thread in the prologues and epilogues of ``kernel`` below ``mark``."""
+    wanted, found = kernel.mark(MarkKind.RESULTS), []
+    for each in descendants(mark):
+        if mark_of(each) == wanted:
+            node = each.child(0)
+            found.append(node if is_band(node) else node.child(0))  # a filter may bind it to a thread
+    return found
 
 
 def prefix_of(node: isl.ScheduleNode) -> isl.UnionMap:

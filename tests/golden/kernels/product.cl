@@ -7,28 +7,7 @@
 #define polybuild_max(a, b) ((a) > (b) ? (a) : (b))
 #define polybuild_floordiv(a, b) ((a) < 0 ? -(((b) - 1 - (a)) / (b)) : (a) / (b))
 
-__kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6_0(__global double *restrict C, long C_first, const int pb_n)
-{
-  const int b0 = (int)get_group_id(1);
-  const int b1 = (int)get_group_id(0);
-  const int t0 = (int)get_local_id(1);
-  const int t1 = (int)get_local_id(0);
-  for (int c0 = b0; c0 <= (pb_n - 1) / 16; c0 += 64) {
-    for (int c1 = b1; c1 <= (pb_n - 1) / 16; c1 += 64) {
-      for (int c2 = 2 * c0; c2 <= polybuild_min(2 * c0 + 1, (pb_n - 1) / 8); c2++) {
-        if (pb_n >= t0 + 8 * c2 + 1) {
-          for (int c3 = 2 * c1; c3 <= polybuild_min(2 * c1 + 1, (pb_n - 1) / 8); c3++) {
-            if (pb_n >= t1 + 8 * c3 + 1) {
-              C[(long)(t0 + 8 * c2) * pb_n + (t1 + 8 * c3) - C_first] = 0;
-            }
-          }
-        }
-      }
-    }
-  }
-}
-
-__kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6_1(__global double *restrict C, __global const double *restrict A, __global const double *restrict B, long C_first, long A_first, long B_first, const int pb_n)
+__kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6_0(__global double *restrict C, __global const double *restrict A, __global const double *restrict B, long C_first, long A_first, long B_first, const int pb_n)
 {
   const int b0 = (int)get_group_id(1);
   const int b1 = (int)get_group_id(0);
@@ -45,6 +24,10 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
   B -= B_first;
   for (int c0 = b0; c0 <= (pb_n - 1) / 16; c0 += 64) {
     for (int c1 = b1; c1 <= (pb_n - 1) / 16; c1 += 64) {
+      C_own[0][0] = 0;
+      C_own[0][1] = 0;
+      C_own[1][0] = 0;
+      C_own[1][1] = 0;
       if (pb_n >= 16 * c0 + 16 && (unsigned long)&A[(long)(16 * c0) * pb_n + 0] % 16 == 0 && pb_n % 2 == 0) {
       #pragma unroll
         for (int own = 0; own < 1; own++) {
@@ -99,25 +82,6 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
             A_shared0[0][2 * (vector % 4)][vector / 4] = A_shared0_next[own].x;
             A_shared0[0][2 * (vector % 4) + 1][vector / 4] = A_shared0_next[own].y;
           }
-      }
-      if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
-        C_own[0][0] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1)];
-        C_own[0][1] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1 + 1)];
-        C_own[1][0] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1)];
-        C_own[1][1] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1 + 1)];
-      } else {
-        if (pb_n >= 2 * t0 + 16 * c0 + 1 && pb_n >= 2 * t1 + 16 * c1 + 1) {
-          C_own[0][0] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1)];
-          if (pb_n >= 2 * t1 + 16 * c1 + 2) {
-            C_own[0][1] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1 + 1)];
-          }
-          if (pb_n >= 2 * t0 + 16 * c0 + 2) {
-            C_own[1][0] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1)];
-            if (pb_n >= 2 * t1 + 16 * c1 + 2) {
-              C_own[1][1] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1 + 1)];
-            }
-          }
-        }
       }
       for (int c2 = 0; c2 <= (pb_n - 1) / 8; c2++) {
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -197,6 +161,7 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
           }
         }
       }
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
         C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1)] = C_own[0][0];
         C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1 + 1)] = C_own[0][1];
@@ -216,7 +181,6 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void polybuild_product_6
           }
         }
       }
-      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
   }
 }

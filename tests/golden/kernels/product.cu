@@ -15,28 +15,7 @@
   do { polybuild_multiply(c0, c1, a0, b); polybuild_multiply(c2, c3, a1, b); } while (0)
 #endif
 
-extern "C" __global__ void __launch_bounds__(64) polybuild_product_6_0(double *__restrict__ C, long C_first, const int pb_n)
-{
-  const int b0 = (int)blockIdx.y;
-  const int b1 = (int)blockIdx.x;
-  const int t0 = (int)threadIdx.y;
-  const int t1 = (int)threadIdx.x;
-  for (int c0 = b0; c0 <= (pb_n - 1) / 16; c0 += 64) {
-    for (int c1 = b1; c1 <= (pb_n - 1) / 16; c1 += 64) {
-      for (int c2 = 2 * c0; c2 <= polybuild_min(2 * c0 + 1, (pb_n - 1) / 8); c2++) {
-        if (pb_n >= t0 + 8 * c2 + 1) {
-          for (int c3 = 2 * c1; c3 <= polybuild_min(2 * c1 + 1, (pb_n - 1) / 8); c3++) {
-            if (pb_n >= t1 + 8 * c3 + 1) {
-              C[(long)(t0 + 8 * c2) * pb_n + (t1 + 8 * c3) - C_first] = 0;
-            }
-          }
-        }
-      }
-    }
-  }
-}
-
-extern "C" __global__ void __launch_bounds__(64, 16) polybuild_product_6_1(double *__restrict__ C, const double *__restrict__ A, const double *__restrict__ B, long C_first, long A_first, long B_first, const int pb_n)
+extern "C" __global__ void __launch_bounds__(64, 16) polybuild_product_6_0(double *__restrict__ C, const double *__restrict__ A, const double *__restrict__ B, long C_first, long A_first, long B_first, const int pb_n)
 {
   const int b0 = (int)blockIdx.y;
   const int b1 = (int)blockIdx.x;
@@ -51,6 +30,10 @@ extern "C" __global__ void __launch_bounds__(64, 16) polybuild_product_6_1(doubl
   B -= B_first;
   for (int c0 = b0; c0 <= (pb_n - 1) / 16; c0 += 64) {
     for (int c1 = b1; c1 <= (pb_n - 1) / 16; c1 += 64) {
+      C_own[0][0] = 0;
+      C_own[0][1] = 0;
+      C_own[1][0] = 0;
+      C_own[1][1] = 0;
       if (pb_n >= 16 * c0 + 16 && (unsigned long)&A[(long)(16 * c0) * pb_n + 0] % 16 == 0 && pb_n % 2 == 0) {
       #pragma unroll
         for (int own = 0; own < 1; own++) {
@@ -96,25 +79,6 @@ extern "C" __global__ void __launch_bounds__(64, 16) polybuild_product_6_1(doubl
       }
       __pipeline_commit();
       __pipeline_wait_prior(0);
-      if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
-        C_own[0][0] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1)];
-        C_own[0][1] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1 + 1)];
-        C_own[1][0] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1)];
-        C_own[1][1] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1 + 1)];
-      } else {
-        if (pb_n >= 2 * t0 + 16 * c0 + 1 && pb_n >= 2 * t1 + 16 * c1 + 1) {
-          C_own[0][0] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1)];
-          if (pb_n >= 2 * t1 + 16 * c1 + 2) {
-            C_own[0][1] = C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1 + 1)];
-          }
-          if (pb_n >= 2 * t0 + 16 * c0 + 2) {
-            C_own[1][0] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1)];
-            if (pb_n >= 2 * t1 + 16 * c1 + 2) {
-              C_own[1][1] = C[(long)(2 * t0 + 16 * c0 + 1) * pb_n + (2 * t1 + 16 * c1 + 1)];
-            }
-          }
-        }
-      }
       for (int c2 = 0; c2 <= (pb_n - 1) / 8; c2++) {
         __syncthreads();
         if (pb_n >= 8 * c2 + 9) {
@@ -183,6 +147,7 @@ extern "C" __global__ void __launch_bounds__(64, 16) polybuild_product_6_1(doubl
           __pipeline_wait_prior(0);
         }
       }
+      __syncthreads();
       if (pb_n >= 16 * c0 + 16 && pb_n >= 16 * c1 + 16) { /* a full tile */
         C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1)] = C_own[0][0];
         C[(long)(2 * t0 + 16 * c0) * pb_n + (2 * t1 + 16 * c1 + 1)] = C_own[0][1];
@@ -202,7 +167,6 @@ extern "C" __global__ void __launch_bounds__(64, 16) polybuild_product_6_1(doubl
           }
         }
       }
-      __syncthreads();
     }
   }
 }

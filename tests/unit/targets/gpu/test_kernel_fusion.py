@@ -21,9 +21,9 @@ APART = {
     " for (int i = 1; i < n; i++) y[i] = x[i] + 1;",
     "transposed": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] *= 2;"
     " for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) B[i][j] += A[j][i];",
-    "reuse": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = 0;"
+    "reuse": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] *= 2;"
     " for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
-    " for (int k = 0; k < n; k++) A[i][j] += B[i][k] * B[k][j];",
+    " for (int k = 0; k < n; k++) B[i][j] += A[i][k] * A[k][j];",
     "what comes between": "for (int i = 0; i < n; i++) x[i] = 2 * y[i];"
     " for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[i][j] = x[j] + i;"
     " for (int i = 0; i < n; i++) y[i] = A[n - 1 - i][i];",
