@@ -325,9 +325,9 @@ def _mapped(
         )
         separate = mapping = mapped(schedule=schedule, over_time=validity)
         if joins and any(each.has_sums for each in mapping.kernels):
-            mapping = fuse_epilogues(separate, dependences)
+            mapping = fuse_epilogues(scop, separate, dependences)
             if not schedule.plain_is_equal(plain):  # what is fused may belong to several sums
-                other = fuse_epilogues(mapped(schedule=plain), dependences)
+                other = fuse_epilogues(scop, mapped(schedule=plain), dependences)
                 mapping = other if len(other.kernels) < len(mapping.kernels) else mapping
         buffers = contract_in_threads(scop, mapping, temporaries, limits)
         contracted = {each.array.name for each in buffers}

@@ -27,6 +27,7 @@ from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import is_band, is_mark, mark_of, node_kind
 from polybuild.schedule.legality import active_dependences
+from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.device import Kernel
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.tree import find_mark
@@ -37,14 +38,14 @@ _Kind = isl.schedule_node_type
 _in, _out = isl.dim_type.in_, isl.dim_type.out
 
 
-def fuse_epilogues(mapping: GpuMapping, dependences: Dependences) -> GpuMapping:
+def fuse_epilogues(scop: Scop, mapping: GpuMapping, dependences: Dependences) -> GpuMapping:
     """``mapping`` with prologues and epilogues in the kernels of their sums; it still has to be proved.
 
     Reductions that threads make together stay where they are.
     """
     groups = dependences.reductions
     alone = frozenset(each.statement.name for group in groups for each in group.reductions)
-    fusion = _EpilogueFusion(mapping, dependences.validity, alone)
+    fusion = _EpilogueFusion(scop, mapping, dependences.validity, alone)
     root = fusion.visit(mapping.schedule.get_root())
     if not fusion.fused:
         return mapping
@@ -89,7 +90,10 @@ class _FusedSum:
 class _EpilogueFusion:
     """Walks the tree; ``fused`` are the indices of the kernels that are part of others now."""
 
-    def __init__(self, mapping: GpuMapping, validity: isl.UnionMap, alone: frozenset[str]) -> None:
+    def __init__(
+        self, scop: Scop, mapping: GpuMapping, validity: isl.UnionMap, alone: frozenset[str]
+    ) -> None:
+        self._scop = scop
         self._kernels = {each.mark(): each for each in mapping.kernels}
         self._validity = validity
         self._alone = alone
@@ -189,9 +193,44 @@ class _EpilogueFusion:
         all_pairs = all_pairs.union(_between(pairs, points.domain(), part.instances))
         if not all_pairs.subtract(all_pairs.eq_at_multi_union_pw_aff(schedule)).is_empty():
             return None
+        if not self._keeps_registers(group, points.intersect_domain(part.instances)):
+            return None
         self.fused.add(part.kernel.index)
         parts = (part, *group.parts) if before else (*group.parts, part)
         return _FusedSum(parts, points, group.kernel)
+
+    def _keeps_registers(self, group: _FusedSum, points: isl.UnionMap) -> bool:
+        """Whether instances with ``points`` find those results of the sum that are of the same points.
+
+        Others would keep what the sum accumulates from being in registers.
+        """
+        center = next(each for each in group.parts if each.is_sum)
+        for name in self._changed(center):
+            own = self._elements(group.points.intersect_domain(center.instances), name)
+            others = self._elements(points, name)
+            hulls = [isl.Map.from_basic_map(each.affine_hull()) for each in maps_of(own)]
+            if not all(any(map(each.is_subset, hulls)) for each in maps_of(others)):
+                return False
+        return True
+
+    def _changed(self, part: _SequencePart) -> set[str]:
+        """The names of the arrays that ``part`` writes."""
+        here = {each.get_tuple_name() for each in sets_of(part.instances)}
+        return {
+            access.array.name
+            for statement in self._scop.statements
+            for access in statement.accesses
+            if statement.name in here and access.kind is not AccessKind.READ
+        }
+
+    def _elements(self, points: isl.UnionMap, name: str) -> isl.UnionMap:
+        """``{ [point] -> array[x] }``: the elements of the array that instances with ``points`` access."""
+        accesses = isl.UnionMap.empty(points.get_space())
+        for statement in self._scop.statements:
+            for access in statement.accesses:
+                if access.array.name == name:
+                    accesses = accesses.union(isl.UnionMap.from_map(access.relation))
+        return points.reverse().apply_range(accesses)
 
     def _rebuilt(self, node: isl.ScheduleNode, group: _FusedSum) -> isl.ScheduleNode:
         """The kernel of ``group``; ``node`` is the sequence of its parts."""

@@ -18,6 +18,7 @@ TOGETHER = {
     "past others": f"{LOOPS} C[i][j] = 0; for (int i = 0; i < n; i++) x[i] = 2; {SUM}",
 }
 APART = {
+    "mirrored": f"{SUM.replace('j < n', 'j <= i')} {LOOPS.replace('j < n', 'j < i')} C[j][i] = C[i][j];",
     "operand": f"{LOOPS} A[i][j] *= 2; {SUM}",
     "neighbour": f"{LOOPS} C[i][j] = 0; {SUM} {LOOPS} B[i][j] = C[i][0];",
     "every row": f"for (int i = 0; i < n; i++) x[i] = 0; {SUM} {LOOPS} x[i] += C[i][j];",
