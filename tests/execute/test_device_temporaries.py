@@ -75,7 +75,7 @@ def test_opencl(devices, original):
     program = devices.program(KERNELS, "opencl", ON_DEVICES["small tiles"])
     kept = kept_on_device(program)
     assert kept["cnn"] == kept["pc_2d_interleaved"] == ONE
-    assert kept["blur"] == kept["gemm"] == COSTS
+    assert (kept["blur"], kept["gemm"]) == (COSTS, "on the device 't' is kept in registers")
     some = [each for each in ALL if each.name in {"pc_2d_interleaved", "cnn", "pc_1d"}]
     assert [
         (each.name, n) for each in some for n in (2, 7) if wrong_on_device(original, program, each, n)

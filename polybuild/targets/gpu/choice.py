@@ -165,7 +165,8 @@ def _remarks(chosen: _Chosen, temporaries: Sequence[Array], in_registers: frozen
         else "its values go from thread to thread"
     )
     stay = [f"'{each.spelling}' is in memory: {why}" for each in temporaries if each.name not in kept]
-    told = (*chosen.mapping.remarks, *map(describe, chosen.buffers), *stay)
+    known = [f"'{each.spelling}' is kept in registers" for each in temporaries if each.name in in_registers]
+    told = (*chosen.mapping.remarks, *map(describe, chosen.buffers), *known, *stay)
     return tuple(f"on the device {each}" for each in told)
 
 
