@@ -79,12 +79,12 @@ def test_mistakes_are_seen(workshop, runtime):
     found = {each: mutator.outcome(each).outcome for each in [*mistakes, "wait:2", "bound:3", "bound:7"]}
     assert found == {
         "barrier:1": "seen",
-        "bound:1": "same",
+        "bound:1": "idle",
         "wait:1": "seen",
         "wait:2": "seen",
         "drop:1": "seen",
-        "bound:3": "seen",
-        "bound:7": "idle",
+        "bound:3": "same",
+        "bound:7": "seen",
     }
 
 
