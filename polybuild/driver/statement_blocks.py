@@ -14,10 +14,12 @@ Statements alone leave more orders, and their variables may be kept elsewhere.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from pycparser import c_ast
 
 from polybuild import effort
+from polybuild.c.syntax_tree import key
 from polybuild.scop.model import AccessKind, Scop, Statement
 from polybuild.transform.grid_sizes import writes_again
 
@@ -60,11 +62,33 @@ def _has_many_over_time(scop: Scop) -> bool:
     """Whether steps over planes have many statements, or may have once these are split.
 
     Each step of a period gets its own, and each border of a grid (``residue_classes.py``,
-    ``index_set_splitting.py``).
+    ``index_set_splitting.py``). Statements that hand on elements, not variables alone, are no such points.
     """
     in_planes = [each for each in scop.statements if len(each.iterators) >= effort.STEPS_OVER_PLANES]
     many = len(scop.statements) > effort.ALTERNATING_STATEMENTS // 2
-    return (many or any(map(_may_be_split, in_planes))) and any(map(writes_again, in_planes))
+    split = not _hand_on_elements(in_planes) and any(map(_may_be_split, in_planes))
+    return (many or split) and any(map(writes_again, in_planes))
+
+
+def _hand_on_elements(statements: Sequence[Statement]) -> bool:
+    """Whether one of ``statements`` sets an element that another one of the same point uses, or sets, too."""
+    setting: dict[object, Statement] = {}
+    uses: list[tuple[object, Statement]] = []
+    for each in statements:
+        loops = tuple(loop.location for loop in each.iterators)
+        for access in each.accesses:
+            if access.array.extents:
+                place = loops, key(access.node)
+                uses.append((place, each))
+                if access.kind is not AccessKind.READ:
+                    setting.setdefault(place, each)
+    return any(place in setting and _may_be_one(setting[place], user) for place, user in uses)
+
+
+def _may_be_one(statement: Statement, other: Statement) -> bool:
+    """Whether two statements in the same loops are different ones that run together."""
+    domain, own = (each.domain.reset_tuple_id() for each in (statement, other))
+    return statement is not other and bool(domain.is_equal(own))
 
 
 def _may_be_split(statement: Statement) -> bool:

@@ -10,12 +10,13 @@
 (J. R. Allen, K. Kennedy, C. Porterfield, J. Warren, "Conversion of control dependence to data dependence",
 POPL 1983.) A layer along six borders is a union of boxes, and so are all dependences of what is done there,
 which isl does not find in time for steps over time. As a choice it is arithmetic of every point, and borders
-of rows are split off from that.
+of rows are split off from that. So do several conditions of one side each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pycparser import c_ast
@@ -30,7 +31,7 @@ from polybuild.c.syntax_tree import (
     single_statement,
     walk,
 )
-from polybuild.effort import STEPS_OVER_PLANES
+from polybuild.effort import SEPARATE_LAYERS, STEPS_OVER_PLANES
 from polybuild.normalise.structure import reads_memory
 from polybuild.source.model import Region
 
@@ -48,24 +49,36 @@ def _rewritten(node: c_ast.Node, loops: int) -> c_ast.Node:
     """What becomes of ``node``, which is in so many ``loops``."""
     if isinstance(node, c_ast.Compound) and loops >= STEPS_OVER_PLANES:
         items: list[c_ast.Node] = []
+        layered = _layered(node.block_items or ())
         for each in node.block_items or ():
-            items.append(_choice(each, items) or _rewritten(each, loops))
+            items.append(_choice(each, items, layered) or _rewritten(each, loops))
         return c_ast.Compound(items, node.coord)
     loops += isinstance(node, _LOOPS)
     return mapped(node, lambda each: _rewritten(each, loops))
 
 
-def _choice(node: c_ast.Node, before: Sequence[c_ast.Node]) -> c_ast.Node | None:
+def _layered(items: Sequence[c_ast.Node]) -> set[object]:
+    """What several of ``items`` update, each under a condition: together these are the layers of a grid."""
+    updates = Counter(
+        key(update.lvalue)
+        for each in items
+        if isinstance(each, c_ast.If) and each.iffalse is None
+        if isinstance(update := single_statement(each.iftrue), c_ast.Assignment)
+    )
+    return {target for target, count in updates.items() if count > SEPARATE_LAYERS}
+
+
+def _choice(node: c_ast.Node, before: Sequence[c_ast.Node], layered: Collection[object]) -> c_ast.Node | None:
     """The assignment that an update under a condition, ``node`` behind ``before``, becomes.
 
-    None for other statements.
+    What is ``layered`` is updated in other places, too. None for other statements.
     """
     if not isinstance(node, c_ast.If) or node.iffalse is not None or reads_memory(node.cond):
         return None
-    if not _is_of_several(node.cond):
-        return None
     update = single_statement(node.iftrue)
     if not isinstance(update, c_ast.Assignment) or not isinstance(update.lvalue, c_ast.ID | c_ast.ArrayRef):
+        return None
+    if not _is_of_several(node.cond) and key(update.lvalue) not in layered:
         return None
     target, value = update.lvalue, update.rvalue
     if any(isinstance(each, c_ast.FuncCall) for each in walk(node)) or has_side_effect(node.cond):

@@ -50,6 +50,17 @@ for (int t = 0; t < steps; t++) {
   EACH b[i][j][l] = SUM(a);
   EACH a[i][j][l] = LAYER ? 0.9 * b[i][j][l] : b[i][j][l];
 }""",
+    "damped under six conditions": """
+for (int t = 0; t < steps; t++) EACH {
+  double s = SUM(u[t % 2]);
+  if (i < 4) s *= 0.9;
+  if (i >= h - 4) s *= 0.9;
+  if (j < 4) s *= 0.9;
+  if (j >= w - 4) s = s * 0.9;
+  if (l < 4) { s *= 0.9; }
+  if (l >= d - 4) s -= 0.1 * s;
+  u[(t + 1) % 2][i][j][l] = s;
+}""",
     "damped under a condition": """
 for (int t = 0; t < steps; t++) {
   EACH b[i][j][l] = SUM(a);

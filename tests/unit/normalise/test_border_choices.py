@@ -37,6 +37,10 @@ def _chosen(body, frame=_FRAME):
             "u[i][j] = w[j]; if (!(i > 4 && j > 4)) { u[i][j] = 1 - u[i][j]; }",
             "u[i][j] = (!((i > 4) && (j > 4))) ? (1 - u[i][j]) : (u[i][j]);",
         ),
+        (
+            "double s = w[j]; if (i < 4) s *= 0.9; if (j < 4) s *= 0.8; if (i > k) { s -= 1; } u[i][j] = s;",
+            "s = (i < 4) ? (s * 0.9) : (s); s = (j < 4) ? (s * 0.8) : (s); s = (i > k) ? (s - 1) : (s);",
+        ),
     ],
 )
 def test_what_is_set_before_is_chosen(body, expected):
@@ -54,6 +58,8 @@ def test_what_is_set_before_is_chosen(body, expected):
         "u[i][k] = w[j]; if (i < 4 || i >= n - 4) u[i][j] *= 0.9;",
         # it was the same one, then the place changed
         "int at = i; u[at][j] = w[j]; at = k; if (i < 4 || i >= n - 4) u[at][j] *= 0.9;",
+        # two sides, each of which is a loop of its own
+        "double s = w[j]; if (i < 4) s *= 0.9; if (i >= n - 4) s *= 0.9; u[i][j] = s;",
         # one box
         "u[i][j] = w[j]; if (i == 3 && j == 4) u[i][j] += 0.5;",
         # data, elements that may not be there, functions, other branches
