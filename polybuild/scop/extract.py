@@ -34,6 +34,7 @@ from polybuild.normalise.pointer_tests import with_pointer_tests
 from polybuild.normalise.rotating_lvalues import name_moving_pointers
 from polybuild.normalise.running_counters import with_row_starts
 from polybuild.normalise.running_values import keep_running_values
+from polybuild.normalise.split_arrays import split_arrays
 from polybuild.normalise.split_structures import split_structures
 from polybuild.normalise.structured_loops import with_structured_loops
 from polybuild.normalise.switches import with_conditions_for_switches
@@ -79,7 +80,8 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     region = with_memory_loops(assign_initial_elements(region))
     inlined = split_coalesced_loops(inline_calls(name_moving_pointers(region), loops=loops))
     inlined = with_parametric_step_blocks(inlined) if loops else inlined
-    inlined = split_structures(choose_at_borders(_of_points(with_table_elements(inlined))))
+    inlined = split_arrays(choose_at_borders(_of_points(with_table_elements(inlined))))
+    inlined = split_structures(inlined)
     inlined = with_pointer_tests(with_maximum_extents(inlined))
     inlined = separate_exclusive_extrema(separate_assignments(inlined))
     joined = join_conditions(split_rotations(name_moving_pointers(inlined)))
