@@ -38,9 +38,10 @@ class CompilerRules:
     computed in another order, and whether a product and a sum may become one operation.
     ``strict_aliasing`` says that it relies on C's rules of effective types, ``vector_bytes`` how large the
     vectors are that it prefers. It compares at most ``compared_pairs`` of accesses that may overlap before a
-    loop in vectors: a loop that needs more runs without. With ``outer_lanes`` it computes loops in vectors
-    that have one loop inside. One that ``speculates`` computes there what is under conditions in any case;
-    another needs ``masks`` for that.
+    loop in vectors: a loop that needs more runs without. Loops of known counts are unrolled if they become
+    ``unrolled_instructions`` or fewer. With ``outer_lanes`` it computes loops in vectors that have one loop
+    inside. One that ``speculates`` computes there what is under conditions in any case; another needs
+    ``masks`` for that.
     """
 
     optimises: bool = True
@@ -49,6 +50,7 @@ class CompilerRules:
     strict_aliasing: bool = True
     vector_bytes: int = 32
     compared_pairs: int = 10
+    unrolled_instructions: int = 200
     outer_lanes: bool = True
     speculates: bool = False
     masks: Masks = Masks.ARITHMETIC

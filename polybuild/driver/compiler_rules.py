@@ -21,6 +21,8 @@ def compiler_rules(macros: AbstractSet[str], flags: Sequence[str]) -> CompilerRu
         strict_aliasing=_has_strict_aliasing(flags),
         # gcc's vect-max-version-for-alias-checks and clang's runtime-memory-check-threshold
         compared_pairs=8 if "__clang__" in macros else 10,
+        # gcc's max-completely-peeled-insns and clang's unroll-threshold
+        unrolled_instructions=300 if "__clang__" in macros else 200,
         outer_lanes="__clang__" not in macros,
         speculates=bool({"__clang__", "__NO_TRAPPING_MATH__"} & macros),
         masks=_masks(macros),

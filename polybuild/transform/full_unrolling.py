@@ -6,7 +6,7 @@ iterations. Unrolled, they leave the loop around to the vector unit, whichever c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 
 import islpy as isl
@@ -38,21 +38,40 @@ def has_small_trip_counts(scop: Scop, few: int = UNROLLED_ITERATIONS) -> bool:
     return False
 
 
+@dataclass(frozen=True, slots=True)
+class UnrollingLimits:
+    """Loops of at most so many ``iterations`` are unrolled where what they become is at most of a ``size``.
+
+    That is the sum of the ``sizes`` of the statements by their names, each of size 1 where there are none.
+    """
+
+    iterations: int = UNROLLED_ITERATIONS
+    size: int = UNROLLED_STATEMENTS
+    sizes: Mapping[str, int] | None = None
+
+    def sizes_of(self, leaf: isl.ScheduleNode) -> dict[str, int]:
+        """The sizes of the statements that run at ``leaf``."""
+        names = [tuple_name(each) for each in sets_of(leaf.get_domain())]
+        return {each: 1 if self.sizes is None else self.sizes[each] for each in names}
+
+
 def unroll_small_trip_counts(
-    scop: Scop, schedule: isl.Schedule, few: int = UNROLLED_ITERATIONS, *, elements: bool = True
+    scop: Scop, schedule: isl.Schedule, limits: UnrollingLimits | None = None, *, elements: bool = True
 ) -> isl.Schedule:
     """``schedule`` with the small-trip-count loops of permutable bands innermost, unrolled below marks.
 
-    Those are loops of ``few`` iterations at most; of more for the ``elements`` of small private arrays, which
+    Those are the loops within ``limits``; larger ones for the ``elements`` of small private arrays, which
     they may sort or shift: with constant subscripts each of these is in a register.
     """
+    limits = limits or UnrollingLimits()
     statements = scop.statements if elements else ()
     own = frozenset(
         each.name for each in statements if any(is_in_registers(access.array) for access in each.accesses)
     )
+    few = limits.iterations
     if not has_small_trip_counts(scop, max(few, ELEMENT_ITERATIONS) if own else few):
         return schedule
-    return _Unrolling(few, own).visit(schedule.get_root())[0].get_schedule()
+    return _Unrolling(limits, own).visit(schedule.get_root())[0].get_schedule()
 
 
 def is_in_registers(array: Array) -> bool:
@@ -74,45 +93,60 @@ def outside_unrolled(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
 
 @dataclass(frozen=True, slots=True)
 class _Unrolling:
-    """Loops of ``few`` iterations are unrolled, and larger ones around statements of the names ``own``."""
+    """Loops within ``limits`` are unrolled, and larger ones around statements of the names ``own``."""
 
-    few: int
+    limits: UnrollingLimits
     own: frozenset[str]
 
-    def visit(self, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, int | None]:
-        """The tree at ``node``; how many statements it becomes if all its loops are unrolled, else None."""
+    def visit(self, node: isl.ScheduleNode) -> tuple[isl.ScheduleNode, dict[str, int] | None]:
+        """The tree at ``node``, and the sizes of what its statements become if all its loops are unrolled.
+
+        None for these if they cannot be.
+        """
         if is_mark(node, MarkKind.UNROLLED):
             return node, None
-        counts: list[int | None] = []
+        sizes: dict[str, int] | None = {} if node.n_children() else self.limits.sizes_of(node)
         for index in range(node.n_children()):
-            below, count = self.visit(node.child(index))
+            below, found = self.visit(node.child(index))
             node = below.parent()
-            counts.append(count)
-        total = sum(each or 0 for each in counts) if counts else 1
-        inside = None if None in counts else total
-        if inside is None or not is_band(node):
-            return node, inside
+            sizes = None if sizes is None or found is None else {**sizes, **found}
+        if sizes is None or not is_band(node):
+            return node, sizes
         few, copies = self._limits(node)
         small: list[int] = []
         for position in reversed(range(node.band_n_member())):
-            trips = maximum_trips(node, position)
-            if _is_small(trips, few) and inside * trips.to_python() <= copies:
-                small.insert(0, position)
-                inside *= trips.to_python()
+            if _is_small(maximum_trips(node, position), few):
+                larger = _unrolled_sizes(node, position, sizes)
+                if sum(larger.values()) <= copies:
+                    small.insert(0, position)
+                    sizes = larger
         large = [each for each in range(node.band_n_member()) if each not in small]
         if not large:
-            return node, inside
+            return node, sizes
         if small and node.band_get_permutable():
             node = permute(node, [*large, *small]).band_split(len(large))
-        if any(map(is_band, descendants(node.child(0)))) and inside <= copies:
-            node = insert_mark(_unrolled(node.child(0)), Mark(MarkKind.UNROLLED)).parent()
-        return node, None
+        return _marked(node.child(0), sizes, copies).parent(), None
 
     def _limits(self, node: isl.ScheduleNode) -> tuple[int, int]:
-        """The iterations of a loop that is unrolled, and the statements that become of ``node``, at most."""
+        """The iterations of a loop that is unrolled, and the size of what becomes of ``node``, at most."""
+        limits = self.limits
         if any(tuple_name(each) in self.own for each in sets_of(node.get_domain())):
-            return max(self.few, ELEMENT_ITERATIONS), ELEMENT_STATEMENTS
-        return self.few, UNROLLED_STATEMENTS
+            return max(limits.iterations, ELEMENT_ITERATIONS), ELEMENT_STATEMENTS
+        return limits.iterations, limits.size
+
+
+def _marked(node: isl.ScheduleNode, sizes: Mapping[str, int], maximum: int) -> isl.ScheduleNode:
+    """The tree at ``node`` with its loops unrolled below a mark if they become ``maximum`` at most.
+
+    Else those parts of a sequence that do.
+    """
+    if not any(map(is_band, descendants(node))):
+        return node
+    if sum(sizes[tuple_name(each)] for each in sets_of(node.get_domain())) <= maximum:
+        return insert_mark(_unrolled(node), Mark(MarkKind.UNROLLED))
+    for index in range(node.n_children()) if not is_band(node) else ():
+        node = _marked(node.child(index), sizes, maximum).parent()
+    return node
 
 
 def _unrolled(node: isl.ScheduleNode) -> isl.ScheduleNode:
@@ -128,12 +162,25 @@ def _is_small(trips: isl.Val, few: int) -> bool:
     return bool(trips.is_int() and 1 < trips.to_python() <= few)
 
 
-def maximum_trips(node: isl.ScheduleNode, position: int) -> isl.Val:
-    """The maximum number of values of a member of a band for equal values of the members before it."""
+def _unrolled_sizes(node: isl.ScheduleNode, position: int, sizes: Mapping[str, int]) -> dict[str, int]:
+    """The ``sizes`` of statements times the iterations that each has of a member of a band."""
+    domains = {tuple_name(each): isl.UnionSet.from_set(each) for each in sets_of(node.get_domain())}
+    trips = {name: maximum_trips(node, position, each).to_python() for name, each in domains.items()}
+    return {name: size * trips[name] for name, size in sizes.items()}
+
+
+def maximum_trips(node: isl.ScheduleNode, position: int, domain: isl.UnionSet | None = None) -> isl.Val:
+    """The maximum number of values of a member of a band for equal values of the members before it.
+
+    In a ``domain``, if that is given, else in that of the band.
+    """
     time_stamps = node.get_prefix_schedule_relation()
+    time_stamps = time_stamps if domain is None else time_stamps.intersect_domain(domain)
     for each in range(position + 1):
         time_stamps = time_stamps.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(node, each)))
     values = isl.Set.from_union_set(time_stamps.range())
     before = values.dim(_set) - 1
+    stride = values.get_stride(before)
     relation = isl.Map.from_range(values).move_dims(_in, 0, _out, 0, before)
-    return largest(relation.dim_max(0).sub(relation.dim_min(0))).add(isl.Val.one(node.get_ctx()))
+    steps = largest(relation.dim_max(0).sub(relation.dim_min(0))).div(stride)
+    return steps.floor().add(isl.Val.one(node.get_ctx()))

@@ -317,7 +317,7 @@ class _CpuMapper:
         """
         machine, compiler = self._context.machine, self._context.compiler
         if CompilersLanes(self._scop, self._dependences, machine, nowhere, compiler).takes_around(node):
-            return node
+            return self.marker.simd(split_last(node, node.band_n_member() - 1))
         first = int(is_mark(node.parent(), MarkKind.PARALLEL))
         free = [each for each in coincident_members(node) if each >= first]
         accesses, last = references(self._scop, node), node.band_n_member() - 1

@@ -43,7 +43,7 @@ from polybuild.targets.cpu.expanded_tiles import part_of
 from polybuild.targets.cpu.expansion import Mapped
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.search import choose_schedule
-from polybuild.transform.full_unrolling import unroll_small_trip_counts
+from polybuild.transform.full_unrolling import UnrollingLimits, unroll_small_trip_counts
 
 _OVERLAPPED = "nests run in tiles of the last one, which compute what they need of the others themselves"
 
@@ -152,7 +152,7 @@ def _tiled(stages: Pipeline, overlapped: OverlappedPipeline, context: CompileCon
     for stage in stages.all:
         part = part_of(stages.scop, stage.statements)
         order = choose_schedule(part, stages.dependences.within(part.domain), context)
-        orders.append(unroll_small_trip_counts(part, order, OVERLAPPED_ITERATIONS))
+        orders.append(unroll_small_trip_counts(part, order, UnrollingLimits(OVERLAPPED_ITERATIONS)))
     order = reduce(isl.Schedule.sequence, orders).pullback_union_pw_multi_aff(overlapped.to_old)
     band = order.intersect_domain(overlapped.scop.domain).get_root().child(0)
     band = band.insert_partial_schedule(overlapped.tiles).band_set_permutable(1)

@@ -41,7 +41,8 @@ def cost_of_versions(
     before = cost_of_original(*original, context, aliases=aliases, clobbering=clobbering)
     larger = larger_sizes(original[0]) if walk_of(original[0].statements).repeats else ()
     costs = VersionCosts(before, chosen, (chosen, *mapping.rejected), usual_values(original[0]), larger)
-    if costs.gaining is not None or not mapping.lane_loops() or not isinstance(chosen.one_thread, LoopCost):
+    in_vectors = bool(mapping.lane_loops() or mapping.registers)
+    if costs.gaining is not None or not in_vectors or not isinstance(chosen.one_thread, LoopCost):
         return costs
     warm = _gains_warm(before, chosen.one_thread, original[0].context, costs.usual)
     return replace(costs, gain_warm=warm)
@@ -72,7 +73,9 @@ def cost_of_mapping(
     machine = context.machine
     builder = NestBuilder(scop, dependences, machine, mapping.directives, aliases, context.compiler)
     buffered = frozenset(each.array.name for each in mapping.buffers)
-    loops = Loops.of(scop, builder.nest(as_unrolled(scop, mapping)), buffered, fused=context.fused)
+    loops = Loops.of(
+        scop, builder.nest(as_unrolled(scop, mapping, context.compiler)), buffered, fused=context.fused
+    )
     width = context.compiled_vector_bytes
     return CandidateCost(
         name,

@@ -10,11 +10,12 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reduction_dependences import separate_reduction_dependences
 from polybuild.analysis.reductions import Reduction
 from polybuild.c.types import IntegerType
-from polybuild.context import CompileContext
+from polybuild.context import CompileContext, CompilerRules
 from polybuild.effort import COMPILERS_UNROLL
-from polybuild.scop.model import Scop
+from polybuild.scop.model import AccessKind, Scop, Statement
+from polybuild.targets.cpu.cost.operations import operations_of
 from polybuild.targets.cpu.mapping import CpuMapping
-from polybuild.transform.full_unrolling import unroll_small_trip_counts
+from polybuild.transform.full_unrolling import UnrollingLimits, unroll_small_trip_counts
 
 
 def as_compiled(
@@ -28,12 +29,31 @@ def as_compiled(
     reassociates = context.compiler.may_reassociate
     reordered = [each for each in reductions if reassociates or isinstance(each.type, IntegerType)]
     relaxed = separate_reduction_dependences(scop, exact, reordered) if reordered else exact
-    return unroll_small_trip_counts(scop, scop.schedule, few=COMPILERS_UNROLL, elements=False), relaxed
+    limits = _limits(scop, context.compiler)
+    return unroll_small_trip_counts(scop, scop.schedule, limits, elements=False), relaxed
 
 
-def as_unrolled(scop: Scop, mapping: CpuMapping) -> isl.Schedule:
-    """The tree of ``mapping`` with short loops unrolled; those of small tiles stay loops."""
+def as_unrolled(scop: Scop, mapping: CpuMapping, compiler: CompilerRules) -> isl.Schedule:
+    """The tree of ``mapping`` with the loops unrolled that ``compiler`` unrolls; not those of small tiles."""
     small = any(size <= COMPILERS_UNROLL for sizes in mapping.tile_sizes for size in sizes)
     if small or mapping.registers or mapping.buffers:
         return mapping.schedule
-    return unroll_small_trip_counts(scop, mapping.schedule, few=COMPILERS_UNROLL, elements=False)
+    return unroll_small_trip_counts(scop, mapping.schedule, _limits(scop, compiler), elements=False)
+
+
+def _limits(scop: Scop, compiler: CompilerRules) -> UnrollingLimits:
+    """What ``compiler`` unrolls: so many instructions, those that load elements among them."""
+    sizes = {each.name: _instructions(each) for each in scop.statements}
+    return UnrollingLimits(COMPILERS_UNROLL, compiler.unrolled_instructions, sizes)
+
+
+def _instructions(statement: Statement) -> int:
+    """How many instructions there are for an instance of ``statement``, but for those of its subscripts."""
+    found = operations_of(statement)
+    computed = found.simple + found.divisions + found.roots + found.calls
+    loaded = {
+        (each.array.name, str(each.relation))
+        for each in statement.accesses
+        if each.kind is AccessKind.READ and each.array.extents
+    }
+    return max(round(computed) + len(loaded), 1)

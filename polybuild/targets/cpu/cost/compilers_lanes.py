@@ -212,7 +212,7 @@ def _row_of(access: Access) -> object:
     if _is_rigid(access.array):
         return None
     rows = access.relation.project_out(_out, access.relation.dim(_out) - 1, 1)
-    return rows.reset_tuple_id(_in)
+    return rows.gist_domain(rows.domain()).reset_tuple_id(_in)
 
 
 def statements_of(node: isl.ScheduleNode, scop: Scop) -> list[Statement]:

@@ -369,3 +369,13 @@ def test_rows_of_a_register_tile_share_their_vectors(mapped, loops):
     arrays = "int n, double q[restrict n][n][n], double w[restrict n][n], double p[restrict n][n][n]"
     (tile,) = mapped(LAYER.format(*loops), arrays, registers=True).mapping.registers
     assert "[(o)]" in str(tile.block[0].value)
+
+
+def test_a_loop_around_a_window_that_compilers_take_to_lanes_is_marked_for_them(mapped):
+    """They would look whether pointers overlap else, and leave it."""
+    window = "for (int k = -4; k <= 4; k++) s += a[k + 4] * b[i * n + j + k];"
+    rows = "for (int i = 0; i < n; i++) for (int j = 4; j < n - 4; j++)"
+    found = mapped(f"{rows} {{ s = 0; {window} c[i * n + j] = s; }}", VECTORS, before="double s;")
+    *_, around, inside = found.nests["s"]
+    assert (around.counter, inside.counter) == ("j", "k")
+    assert "simd" in around.directive

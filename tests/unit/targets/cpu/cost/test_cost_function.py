@@ -13,12 +13,15 @@ from polybuild.analysis.reductions import find_reductions
 from polybuild.context import CompilerRules, Reordering
 from polybuild.machine.model import Origin
 from polybuild.poly.memory import remembering
+from polybuild.poly.trees import is_band
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.cost.compare import cost_of_mapping, cost_of_original
+from polybuild.targets.cpu.cost.compiled import as_compiled
 from polybuild.targets.cpu.cost.extents import extents_at
 from polybuild.targets.cpu.cost.parameters import larger_sizes, parameters_at, usual_values
 from polybuild.targets.cpu.cost.points import Points
+from polybuild.transform.full_unrolling import outside_unrolled
 
 PARAMETERS = (
     "int n, int m, double a[restrict n][n], double b[restrict n][n], double c[restrict n][n],"
@@ -172,6 +175,41 @@ def test_rows_whose_distance_is_no_constant_are_compared_each(model, target, ter
 def test_rows_of_loops_that_are_unrolled_are_compared_each(model):
     loop = "for (int k = 0; k < 6; k++) s += y[(i + k) * n + j] * z[(i - k) * n + j];"
     assert not _runs_in_lanes(model, f"double s = 0; {loop} x[i * n + j] = s;")
+
+
+def test_rows_that_statements_share_are_compared_once(model):
+    window = "for (int k = 0; k < 7; k++) {{ {} }}"
+    terms = ("s += y[(i + k) * n + j + {}];", "t += y[(i + k) * n + j + {}];")
+    halves = (
+        "for (int l = 0; l < 4; l++) s += y[(i + k) * n + j + 2 * l];"
+        "for (int l = 0; l < 3; l++) t += y[(i + k) * n + j + 2 * l + 1];"
+    )
+    for each in (terms[0].format(0) + terms[1].format(1), halves):
+        loop = window.format(each)
+        assert _runs_in_lanes(model, f"double s = 0, t = 0; {loop} x[i * n + j] = s + t;")
+
+
+@pytest.mark.parametrize(
+    ("size", "update", "whole"),
+    [
+        # what gcc 12 -O3 reports (-fopt-info-loop); loads and operations count, of at most 200
+        (7, "s += W[k][l] * Y[i + k][j + l];", True),
+        (8, "s += W[k][l] * Y[i + k][j + l];", False),
+        (9, "s += Y[i + k][j + l];", True),
+        (11, "s += Y[i + k][j + l];", False),
+        (6, "X[i][j] += W[k][l] * Y[i + k][j + l];", True),
+        (7, "X[i][j] += W[k][l] * Y[i + k][j + l];", False),
+    ],
+)
+def test_windows_are_unrolled_up_to_a_number_of_instructions(model, size, update, whole):
+    window = f"for (int k = 0; k < {size}; k++) for (int l = 0; l < {size}; l++) {update}"
+    read = model(
+        f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ double s = 0; {window} X[i][j] += s; }}",
+        "int n, double X[][512], double Y[][512], double W[][16]",
+    )
+    order, _ = as_compiled(read.scop, read.dependences, (), context_of())
+    bands = [each for each in outside_unrolled(order.get_root()) if is_band(each)]
+    assert len(bands) == (2 if whole else 3)
 
 
 def _runs_in_lanes(model, inside: str) -> bool:
