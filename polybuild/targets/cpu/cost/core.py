@@ -61,7 +61,9 @@ def cost_on_core(body: Body, extents: Extents, machine: Machine, compiled_bytes:
     return Cost(
         arithmetic=count * found[0],
         accesses=count * found[1],
-        waiting=_waiting(body, trips, count, sum(scalar), machine) / lanes,
+        waiting=_waiting(body, trips, count, sum(scalar), machine)
+        / lanes
+        / (written.copies if written else 1),
     )
 
 
@@ -104,7 +106,7 @@ def _in_lanes(
 ) -> tuple[float, float]:
     """The same of an instance whose loop ``loop`` runs in ``lanes``."""
     unit, vector, counts = machine.arithmetic, machine.vector, body.operations
-    copies = math.prod(trips[each.dim] for each in body.around if each.unrolled)
+    copies = loop.copies * math.prod(trips[each.dim] for each in body.around if each.unrolled)
     time = (counts.simple + unit.loop / copies) * unit.operation / lanes + counts.calls * unit.call
     # what is narrower than a double takes as many times less
     time += (counts.divisions * vector.divide + counts.roots * vector.root) * counts.width / DOUBLE
@@ -119,7 +121,7 @@ def _in_lanes(
             accesses += _share(each, body, trips) * unit.access / lanes
         elif stride is Stride.NONE:
             moves = inner in _inside(body, loop) and each.stride(inner.dim) is not Stride.NONE
-            accesses += unit.access / lanes if moves or not loop.simd else 0.0
+            accesses += unit.access / lanes / loop.copies if moves or not loop.simd else 0.0
         elif way is LaneWay.PACKED:
             accesses += unit.access / lanes + unit.access / _reuse(each, body, loop, trips)
         elif way is LaneWay.WINDOWED:

@@ -54,11 +54,12 @@ class LaneWay(Enum):
 class NestLoop:
     """The loop of schedule dimension ``dim``.
 
-    Threads share it, or it is ``unrolled``. It runs in so many ``lanes`` that the code has written out, or
-    in those that a compiler finds if it is ``simd``, and ``checked`` if that depends on whether one iteration
-    is among those that run. For the former there are ``ways`` to the elements that nodes (by identity)
-    access, statements that are ``singles`` run for one lane after the other, and in ``registers`` tiles
-    everything is in buffers. Each iteration waits for the one before for ``chain`` nanoseconds.
+    Threads share it, or it is ``unrolled``. It runs in so many ``lanes`` that the code has written out, with
+    ``copies`` of such a vector at a time, or in those that a compiler finds if it is ``simd``, and
+    ``checked`` if that depends on whether one iteration is among those that run. For the former there are
+    ``ways`` to the elements that nodes (by identity) access, statements that are ``singles`` run for one lane
+    after the other, and in ``registers`` tiles everything is in buffers. Each iteration waits for the one
+    before for ``chain`` nanoseconds.
     """
 
     dim: int
@@ -68,6 +69,7 @@ class NestLoop:
     simd: bool = False
     checked: bool = False
     lanes: int = 0
+    copies: int = 1
     registers: bool = False
     ways: Mapping[int, LaneWay] = field(default_factory=dict)
     singles: frozenset[str] = frozenset()
@@ -188,6 +190,7 @@ class NestBuilder:
                 simd=(simd or checked) and (last if mark is None else head),
                 checked=checked,
                 lanes=lanes if head else 0,
+                copies=directive.lanes.copies if directive and directive.lanes and head else 1,
                 registers=registers,
                 ways=self._ways(directive) if head else {},
                 singles=directive.lanes.singles if directive and directive.lanes and head else frozenset(),
@@ -288,7 +291,7 @@ def _lanes(directive: LoopDirective | None) -> int:
         return 0
     if lanes.diverges:  # the others have left the loops inside
         return max(1, math.floor(lanes.lanes * LANES_LEFT))
-    return lanes.lanes * lanes.copies
+    return lanes.lanes
 
 
 def _is_unrolled(node: isl.ScheduleNode, member: int) -> bool:

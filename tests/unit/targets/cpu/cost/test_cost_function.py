@@ -407,3 +407,21 @@ def test_costs_are_added_up_part_by_part():
     assert one.divided(2) == Cost(arithmetic=0.5, memory=1.0, traffic=2.0)
     told = {name: value for name, value in one.parts.items() if value}
     assert told == {"arithmetic": 1.0, "memory": 2.0, "traffic": 4.0}
+
+
+def test_several_vectors_at_a_time_compute_no_more_at_once(model):
+    nearest = """for (int i = 0; i < n; i++) { double best = 1e30; for (int k = 0; k < m; k++) { double d = 0;
+        for (int l = 0; l < 9; l++) d += (a[i][l] - b[k][l]) * (a[i][l] - b[k][l]);
+        if (d < best) best = d; } x[i] = best; }"""
+    read, context = model(nearest, PARAMETERS), context_of()
+    mapping = choose_mapping(read.scop, read.dependences, context)
+    assert any(each.lanes is not None and each.lanes.copies > 1 for each in mapping.directives.values())
+    alone = {
+        mark: each if each.lanes is None else replace(each, lanes=replace(each.lanes, copies=1))
+        for mark, each in mapping.directives.items()
+    }
+    one, several = (
+        cost_of_mapping("", read.scop, read.dependences, each, context).one_thread.at({"n": 1024, "m": 64})
+        for each in (replace(mapping, directives=alone), mapping)
+    )
+    assert 0.8 * one.arithmetic < several.arithmetic < one.arithmetic  # they share the loop
