@@ -385,8 +385,8 @@ def _worth_of_sizes(
     alone = conditions.all_worthwhile(checks.alone) if checks.alone else enough
     if shared and not (plan.gains_alone and alone == enough):
         on_threads, for_threads = _worth_threads(plan, conditions)
-        on_threads = [*on_threads, *conditions.all_worthwhile(checks.shared)]
-        if for_threads >= checks.min_work:
+        on_threads = [*conditions.all_worthwhile(checks.shared), *on_threads]
+        if max([for_threads, *(each.minimum for each in checks.shared)]) >= checks.min_work:
             enough = []
         if not plan.gains_alone:
             return [*enough, *on_threads]

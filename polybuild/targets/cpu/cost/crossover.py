@@ -54,9 +54,19 @@ def enough_for_threads(
     work: Sequence[Sequence[isl.PwAff]],
     context: isl.Set,
     predicted: VersionCosts,
+    *,
+    untold: bool = False,
 ) -> tuple[Enough, ...]:
-    """How much such loops walk over where all threads gain, if they do at usual sizes: tiles for each."""
+    """How much such loops walk over where all threads gain, if they do at usual sizes: tiles for each.
+
+    Where one thread gains nothing and a loop that they share is ``untold`` what it has to do each time it
+    runs, it is how much all loops have to do.
+    """
     walk = walk_of(statements)
+    if untold and predicted.gaining is None:
+        sizes = list(smaller_sizes(context, predicted.usual))
+        minimum = threads_from(work, context, predicted, sizes)
+        return (Enough(_distinct(work), minimum),) if minimum else ()
     if not walk.repeats or not predicted.gains_on_threads_at(predicted.usual):
         return ()
     points = _distinct(walk.points(work))
