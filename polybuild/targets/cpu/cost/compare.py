@@ -57,7 +57,8 @@ def _gains_warm(before: LoopCost, after: LoopCost, context: isl.Set, usual: Mapp
         return False
     before, after = replace(before, repeated=True), replace(after, repeated=True)
     costs = ((before.at(values), after.at(values)) for values in smaller_sizes(context, usual))
-    return any(not old.memory and old.total > CERTAIN_ORDER * new.total for old, new in costs)
+    within = next(((old.total, new.total) for old, new in costs if not old.memory), None)
+    return within is not None and within[0] > CERTAIN_ORDER * within[1]
 
 
 def cost_of_mapping(

@@ -11,8 +11,8 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.c.syntax_tree import contains, key
-from polybuild.context import CompilerRules
+from polybuild.c.syntax_tree import key
+from polybuild.context import CompilerRules, Masks
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, tuple_name, union_of
 from polybuild.poly.spaces import constant_value
@@ -68,34 +68,32 @@ class CompilersLanes:
         """Whether a compiler takes the last loop of a band to lanes in spite of its conditions."""
         return self.compiler.speculates or self._converts(node, references(self.scop, node))
 
-    def _converts(self, node: isl.ScheduleNode, accesses: Sequence[Reference]) -> bool:
-        """The same of a band with ``accesses`` below it."""
+    def _converts(
+        self, node: isl.ScheduleNode, accesses: Sequence[Reference], masks: Masks | None = None
+    ) -> bool:
+        """The same of a band with ``accesses`` below it, with ``masks`` or those that there are."""
         last, names = node.band_n_member() - 1, self.scop.type_names
         types = {
             each.expression.name: each.type
             for each in self.scop.parameters
             if isinstance(each.expression, c_ast.ID)
         }
-        return converts(accesses, last, names, self.compiler, None if self.generated else types)
+        compiler = self.compiler if masks is None else replace(self.compiler, masks=masks)
+        return converts(accesses, last, names, compiler, None if self.generated else types)
 
     def takes_around(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of a band in lanes that has loops inside.
 
         That is one loop which surely runs, as often in each lane, and is not in lanes itself; what it has
-        inside is unrolled. It needs ``outer_lanes``. Conditions are branches there.
+        inside is unrolled. It needs ``outer_lanes``. What is under conditions there has no masks.
         """
         inside = [each for each in outside_unrolled(node.child(0)) if is_band(each)]
         if not self.compiler.outer_lanes or len(inside) != 1 or inside[0].band_n_member() != 1:
             return False
-        if any(
-            contains(each.body, kind)
-            for each in statements_of(node, self.scop)
-            for kind in (c_ast.If, c_ast.TernaryOp)
-        ):
-            return False
         accesses = references(self.scop, node)
         return (
-            self._overlapping_pairs(node, accesses) == 0
+            self._converts(node, accesses, Masks.NONE)
+            and self._overlapping_pairs(node, accesses) == 0
             and self._runs_in_lanes(node, accesses, self.dependences)
             and _has_constant_trips(inside[0])
             and not self.takes(inside[0])

@@ -121,8 +121,10 @@ class _Conditions:
         return cls(body, conditional, frozenset(map(id, found)))
 
     def converts(self, compiler: CompilerRules) -> bool:
-        """Whether a compiler computes for all lanes what is under conditions."""
-        guarded = (each for each in walk(self.body) if id(each) in self.conditional)
+        """Whether a compiler computes for all lanes what is under conditions, if not in any case already."""
+        parts = list(walk(self.body))
+        known = {key(each) for each in parts if id(each) not in self.conditional}
+        guarded = (each for each in parts if id(each) in self.conditional and key(each) not in known)
         return all(self._is_computed(each, compiler) for each in guarded) and not any(
             self._compares(each) for each in _values(self.body, test=False)
         )

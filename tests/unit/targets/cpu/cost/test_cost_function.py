@@ -132,6 +132,7 @@ def test_a_sum_that_may_be_read_otherwise_is_stored_and_loaded_again(model, para
         ("for (int k = 0; k < 40; k++) y[j] += a[k][i] * b[k][j];", True),
         ("for (int k = 0; k < m; k++) y[j] += a[k][i] * b[k][j];", False),
         ("for (int k = 0; k < 40; k++) y[j] += x[j] > 0 ? a[k][i] * b[k][j] : 0;", False),
+        ("double s = 9; for (int k = 0; k < 40; k++) if (b[k][j] + 1 < s) s = b[k][j] + 1; y[j] = s;", True),
         ("for (int l = 0; l < 40; l++) for (int k = 0; k < 40; k++) y[j] += a[k][l] * b[k][j];", False),
     ],
 )

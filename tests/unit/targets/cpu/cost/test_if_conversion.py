@@ -18,6 +18,7 @@ LOOPS = {
     "double v = a[i] * b[i]; if (v < 0) v = 0; if (v > 1) v = 1; o[i] = v;": ALWAYS,
     "double v = a[i]; o[i] = v < 0 ? -v : v;": ALWAYS,
     "double x = a[i], y = b[i]; o[i] = x > 0 && y < 1 ? x : y;": ALWAYS,
+    "o[i] = a[i] + b[i] < c[i] ? a[i] + b[i] : c[i];": ALWAYS,
     "if (a[i] > 0) o[i] = c[i];": MASKED,
     "if (a[i] > 0) if (b[i] < c[i]) o[i] = 1;": MASKED,
     "if (m[i] > 0) q[i] += m[i] * 3;": MASKED,
