@@ -11,6 +11,7 @@ like.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
@@ -211,11 +212,14 @@ def _order_in_band(partial: isl.MultiUnionPwAff, ranges: _LiveRanges) -> _LiveRa
     The band may change the order of two live ranges if both have one time stamp in it:
     then one of them is over before the other begins.
     """
+    order = ranges.order.eq_at_multi_union_pw_aff(partial)
+    if ranges.flow.is_empty() and ranges.open.is_empty():  # of points alone: any order will do
+        return replace(ranges, order=order)
     local = ranges.flow.eq_at_multi_union_pw_aff(partial)
     parted = ranges.open.union(_instances_of(ranges.flow.subtract(local))).coalesce()
     broken = ranges.order.lex_gt_at_multi_union_pw_aff(partial)
     _expect_empty(_instances_of(broken).intersect(parted), f"live ranges of '{ranges.name}' overlap")
-    return _LiveRanges(ranges.name, local, ranges.order.eq_at_multi_union_pw_aff(partial), parted)
+    return _LiveRanges(ranges.name, local, order, parted)
 
 
 def _check_members(node: isl.ScheduleNode, partial: isl.MultiUnionPwAff, active: isl.UnionMap) -> bool:
