@@ -14,7 +14,7 @@ parameter as well, as quotients are. This is strip-mining (M. Wolfe, "High Perfo
 Computing", 1996, section 9.5) by a parameter; ``transform/step_blocks.py`` has it for numbers. Then the steps
 of a block can be tiled over time. With ``t % k == 0`` from 0 on, the first block is one step.
 
-Storage that alternates does so by the steps of a block where ``k`` is even. Else the loop stays as it is.
+Loops whose storage alternates, as ``u[t % 2]``, stay as they are.
 """
 
 from __future__ import annotations
@@ -200,24 +200,22 @@ class _StepBlocks:
             block=self._unused(f"{counter.name}_1"),
             step=self._unused(f"{counter.name}_2"),
         )
-        steps = [made.in_step(each) for each in loop.stmt.block_items[:-1]]
+        steps = loop.stmt.block_items[:-1]
         rare = made.in_rare(every.rare)
         left = any(
             isinstance(each, c_ast.ID) and each.name == counter.name for one in steps for each in walk(one)
         )
         if left:
             return None
-        self.count += 1
-        even = any(made.alternates(each) for each in loop.stmt.block_items[:-1]) or made.alternates(
-            every.rare
-        )
-        otherwise = duplicate(loop) if even else None
+        if any(map(made.alternates, loop.stmt.block_items)):
+            return None
         last = (
             duplicate(cond.right)
             if cond.op == "<="
             else c_ast.BinaryOp("-", duplicate(cond.right), number(1))
         )
-        return made.loops(last, steps, rare, otherwise)
+        self.count += 1
+        return made.loops(last, steps, rare)
 
     def _unused(self, name: str) -> str:
         found = next(
@@ -260,20 +258,8 @@ class _Blocks:
             _offset(node.left, self.counter) if _is_number(node.right, 2 if node.op == "%" else 1) else None
         )
 
-    def in_step(self, node: c_ast.Node) -> c_ast.Node:
-        """``node``, of a step, where the counter is even as ``step`` and a number is."""
-        offset = self._parity(node)
-        if offset is None:
-            return mapped(node, self.in_step)
-        phase = offset + (self.start if self.whole else 1)
-        moved = _sum(c_ast.ID(self.step, node.coord), phase % 2)
-        return c_ast.BinaryOp("%", moved, number(2), node.coord)
-
     def in_rare(self, node: c_ast.Node) -> c_ast.Node:
         """``node``, which runs at the end of a block."""
-        offset = self._parity(node)
-        if offset is not None:
-            return number((offset + (self.start + 1 if self.whole else 0)) % 2)
         block = c_ast.ID(self.block, node.coord)
         if isinstance(node, c_ast.BinaryOp) and node.op == "/" and key(node.right) == key(self.size):
             offset = _offset(node.left, self.counter)
@@ -284,13 +270,8 @@ class _Blocks:
             return c_ast.BinaryOp("-", ends, number(1), node.coord) if self.whole and not self.start else ends
         return mapped(node, self.in_rare)
 
-    def loops(
-        self, last: c_ast.Node, steps: Sequence[c_ast.Node], rare: c_ast.Node, otherwise: c_ast.Node | None
-    ) -> c_ast.Node:
-        """The loops for a counter up to ``last``, and the conditions for them.
-
-        Where there is another version, ``otherwise``, they are for an even ``size``.
-        """
+    def loops(self, last: c_ast.Node, steps: Sequence[c_ast.Node], rare: c_ast.Node) -> c_ast.Node:
+        """The loops for a counter up to ``last``, and the conditions for them."""
         coord = last.coord
         block, step = (c_ast.ID(name, coord) for name in (self.block, self.step))
         count = _sum(last, 1 - self.start) if self.whole else last
@@ -311,10 +292,7 @@ class _Blocks:
             _never(c_ast.BinaryOp("<", duplicate(last), number(self.start), coord), _SOME),
             _never(c_ast.BinaryOp("<", duplicate(self.size), number(1), coord), _SOME),
         ]
-        made: c_ast.Node = self._loop(self.block, number(0), bound, body)
-        if otherwise is not None:
-            odd = c_ast.BinaryOp("%", duplicate(self.size), number(2), coord)
-            made = c_ast.If(c_ast.BinaryOp("==", odd, number(0), coord), made, otherwise, coord)
+        made = self._loop(self.block, number(0), bound, body)
         return c_ast.Compound([*tests, made], coord)
 
     def _loop(self, name: str, first: c_ast.Node, cond: c_ast.Node, body: c_ast.Node) -> c_ast.For:

@@ -42,20 +42,12 @@ def test_a_first_block_of_one_step():
     assert "if (t_1 <= (n / k)) p[t_1] = x[t_1 * k];" in found
 
 
-def test_alternating_storage_has_another_version_for_odd_numbers_of_steps():
-    found = blocks(f"for (int t = 1; t <= n; t++) {{ {EVEN} if (t % k == 0) p[t & 1] = 0; }}")
-    assert found is not None
-    assert "if ((k % 2) == 0)" in found
-    assert "x[t_2 % 2] += x[i];" in found
-    assert "p[0] = 0;" in found
-    assert "x[(t + 1) % 2] += x[i];" in found
-
-
 @pytest.mark.parametrize(
     "body",
     [
         f"for (int t = 0; t < n; t++) {{ {STEP} if (t % 4 == 0) p[t] = 0; }}",  # a number: blocks have it
         f"for (int t = 0; t < n; t++) {{ {STEP} x[t] = 0; if (t % k == 0) p[t] = 0; }}",  # needs the counter
+        f"for (int t = 0; t < n; t++) {{ {EVEN} if (t % k == 0) p[t] = 0; }}",  # alternates
         f"for (int t = 2; t < n; t++) {{ {STEP} if (t % k == 0) p[t] = 0; }}",  # the first block is not known
         f"for (int t = 0; t < n; t++) {{ {STEP} if (t % k == 0) p[t] = 0; k = k + 1; }}",
         f"for (int t = 0; t < n; t++) {{ {STEP} k = 3; if (t % k == 0) p[t] = 0; }}",
