@@ -645,7 +645,7 @@ def _enough(
     costs, context = work.comparison.costs, work.model.scop.context
     if costs is None:
         return (), ()
-    untold = not work.comparison.gains_alone and not all(each.work for each in work.plan.shared_loops)
+    untold = not all(each.work for each in work.plan.shared_loops)
     shared = partial(enough_for_threads, statements, trips, context, costs, untold=untold)
     on_threads = found_within(effort.COMPARISON_OPERATIONS, shared) or ()
     if not work.comparison.gains_alone:

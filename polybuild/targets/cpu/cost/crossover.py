@@ -10,6 +10,7 @@ import islpy as isl
 
 from polybuild.effort import CERTAIN_GAIN
 from polybuild.scop.model import Statement
+from polybuild.targets.cost import CostFunction
 from polybuild.targets.cpu.cost.grids import Counts, walk_of
 from polybuild.targets.cpu.cost.parameters import instances_at, parameters_at, smaller_sizes
 from polybuild.targets.cpu.cost.versions import VersionCosts
@@ -59,13 +60,13 @@ def enough_for_threads(
 ) -> tuple[Enough, ...]:
     """How much such loops walk over where all threads gain, if they do at usual sizes: tiles for each.
 
-    Where one thread gains nothing and a loop that they share is ``untold`` what it has to do each time it
-    runs, it is how much all loops have to do.
+    Where it is ``untold`` what a loop that they share has to do each time it runs, it is how much all loops
+    have to do.
     """
     walk = walk_of(statements)
-    if untold and predicted.gaining is None:
+    if untold and not walk.repeats:
         sizes = list(smaller_sizes(context, predicted.usual))
-        minimum = threads_from(work, context, predicted, sizes)
+        minimum = threads_from(work, context, predicted, sizes, instead_of=predicted.original)
         return (Enough(_distinct(work), minimum),) if minimum else ()
     if not walk.repeats or not predicted.gains_on_threads_at(predicted.usual):
         return ()
@@ -90,12 +91,15 @@ def threads_from(
     context: isl.Set,
     predicted: VersionCosts,
     sizes: Sequence[Mapping[str, int]],
+    *,
+    instead_of: CostFunction | None = None,
 ) -> int:
     """How many instances of ``work`` a loop in a sequential one has from where all threads gain; 0 if always.
 
-    The ``sizes`` of the region become smaller; if threads gain at none of them, it is more than at the first.
+    They run ``instead_of`` other loops, or of those that one thread runs. The ``sizes`` of the region become
+    smaller; if threads gain at none of them, it is more than at the first.
     """
-    alone, together = predicted.runs_alone, predicted.chosen.all_threads
+    alone, together = instead_of or predicted.runs_alone, predicted.chosen.all_threads
 
     def gains(values: Mapping[str, int]) -> bool:
         return alone.at(values).total > CERTAIN_GAIN * together.at(values).total

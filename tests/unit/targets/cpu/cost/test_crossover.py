@@ -9,7 +9,7 @@ import islpy as isl
 import pytest
 
 from polybuild.targets.cost import Cost
-from polybuild.targets.cpu.cost.crossover import gains_from, readable
+from polybuild.targets.cpu.cost.crossover import enough_for_threads, gains_from, readable
 from polybuild.targets.cpu.cost.versions import CandidateCost, VersionCosts
 
 CONTEXT = isl.Set("[n] -> { : n >= 1 }")
@@ -64,6 +64,21 @@ def test_a_smallest_size_that_gains_alone_is_no_gain():
 
 def test_what_is_always_less_stays_where_it_was():
     assert crossing(Steps(0.5, 1e9), minimum=2_000_000) == 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("alone", "start", "minimum"),
+    [(1.5, 30_000, 31_000), (0.5, 30_000, 31_000), (1.5, 2e6, 2_000_000), (1.5, 0, None)],
+)
+def test_loops_that_do_not_tell_their_work_need_enough_in_all(model, alone, start, minimum):
+    """Threads take a fourth of the time, but a while before: more is needed than that to be worth it."""
+    sweep = "for (int i = 1; i < n; i++) for (int j = 1; j < n; j++) a[i][j] = a[i - 1][j] + a[i][j - 1];"
+    statements = model(sweep, "int n, double a[restrict n][n]").scop.statements
+    chosen = CandidateCost("chosen", Steps(alone), Steps(0.25, start))
+    predicted = VersionCosts(Steps(1.0), chosen, (chosen,), {"n": 1000})
+    found = enough_for_threads(statements, SQUARE, CONTEXT, predicted, untold=True)
+    assert [each.minimum for each in found] == ([] if minimum is None else [minimum])
+    assert not enough_for_threads(statements, SQUARE, CONTEXT, predicted)
 
 
 def test_two_digits_count():
