@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from pycparser import c_ast
 
@@ -116,8 +117,11 @@ class _DimensionSplitter:
         return None
 
     def _has_rows(self, body: c_ast.Node, digits: _Digits) -> bool:
-        """Whether an array that ``body`` has by the counter has rows of the inner extents elsewhere."""
-        own = _strides([body])
+        """Whether an array that ``body`` has by the counter has rows of the inner extents elsewhere.
+
+        Here it may have planes of all extents.
+        """
+        own = _strides([body], but_for=digits.extents)
         inner = {key(each) for each in digits.extents[1:]}
         return any(
             inner <= self._strides.get(name, set()) and inner.isdisjoint(own.get(name, ()))
@@ -239,16 +243,31 @@ class _Digits:
         return value
 
 
-def _strides(statements: Iterable[c_ast.Node]) -> dict[str, set[object]]:
-    """What multiplies something in subscripts of ``statements``, by the names of the arrays."""
+def _strides(statements: Iterable[c_ast.Node], but_for: Sequence[c_ast.Node] = ()) -> dict[str, set[object]]:
+    """What multiplies something in subscripts of ``statements``, by the names of the arrays.
+
+    Products of all that is in ``but_for`` do not count, if that is given.
+    """
+    whole = Counter(map(key, but_for))
     found: dict[str, set[object]] = {}
     for each in (part for statement in statements for part in walk(statement)):
         if isinstance(each, c_ast.ArrayRef) and isinstance(each.name, c_ast.ID):
             factors = found.setdefault(str(each.name.name), set())
-            for one in walk(each.subscript):
-                if isinstance(one, c_ast.BinaryOp) and one.op == "*":
-                    factors.update(map(key, factors_of(one)))
+            for product in _products(each.subscript):
+                keys = Counter(map(key, product))
+                if not whole or not whole <= keys:
+                    factors.update(keys)
     return found
+
+
+def _products(node: c_ast.Node) -> Iterator[list[c_ast.Node]]:
+    """The factors of each product in ``node`` that is no part of a larger one."""
+    is_product = isinstance(node, c_ast.BinaryOp) and node.op == "*"
+    parts = list(factors_of(node)) if is_product else list(node)
+    if is_product:
+        yield parts
+    for each in parts:
+        yield from _products(each)
 
 
 def _strides_of_all(statements: Sequence[c_ast.Node]) -> dict[str, set[object]]:

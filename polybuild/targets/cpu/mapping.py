@@ -52,7 +52,7 @@ from polybuild.transform.bands import (
 )
 from polybuild.transform.distribution import dependence_groups, distribute
 from polybuild.transform.dynamic_loops import separate_dynamic_loops
-from polybuild.transform.full_unrolling import outside_unrolled
+from polybuild.transform.full_unrolling import maximum_trips, outside_unrolled
 from polybuild.transform.tiling.registers import insert_tiles
 from polybuild.transform.tiling.wavefront import wavefront, wavefront_of_points
 from polybuild.values import dataclass
@@ -316,7 +316,8 @@ class _CpuMapper:
         The first one stays where threads share it. A compiler may take such a band to lanes by itself.
         """
         machine, compiler = self._context.machine, self._context.compiler
-        if CompilersLanes(self._scop, self._dependences, machine, nowhere, compiler).takes_around(node):
+        known = self._scop, self._dependences, machine, nowhere, compiler
+        if CompilersLanes(*known, generated=True).takes_around(node):
             return self.marker.simd(split_last(node, node.band_n_member() - 1))
         first = int(is_mark(node.parent(), MarkKind.PARALLEL))
         free = [each for each in coincident_members(node) if each >= first]
@@ -421,16 +422,18 @@ class _CpuMapper:
         sizes = tile_sizes(accesses, members, vector.member if vector else None, self._context, self._pages)
         if pipelined and not self._context.options.tile_sizes:
             sizes = even_front(sizes)
-        if threads and coincident and not self._context.options.tile_sizes:
-            shared, row = coincident[0], vector is not None and coincident[0] == vector.member
+        shared = next((each for each in coincident if _has_tiles(node, each, sizes[each])), None)
+        shared = coincident[0] if shared is None and coincident else shared
+        if threads and shared is not None and not self._context.options.tile_sizes:
+            row = vector is not None and shared == vector.member
             size = shared_size(node, shared, sizes[shared], self._context.machine, vector=row)
             sizes = (*sizes[:shared], size, *sizes[shared + 1 :])
         self.tile_sizes.append(sizes)
         node = tile(node, sizes)
         if pipelined and self._launches.is_worth_pipelining(node, sizes, vector=vector is not None):
             node = self.marker.parallel(self._as_carried(wavefront(node).child(0)))
-        elif threads and not pipelined:
-            node = self.marker.parallel(put_first(node, coincident[0]))
+        elif threads and shared is not None:
+            node = self.marker.parallel(put_first(node, shared))
         while node.get_schedule_depth() < depth or not is_band(node):
             node = node.child(0)
         return node
@@ -544,6 +547,12 @@ class _CpuMapper:
             return False
         slow = is_slow(statements_of(node, self._scop))
         return slow and is_chain(node, self._dependences.flow, self._context.machine)
+
+
+def _has_tiles(node: isl.ScheduleNode, member: int, size: int) -> bool:
+    """Whether there may be several tiles of that ``size`` along a member of a band."""
+    trips = maximum_trips(node, member)
+    return not trips.is_int() or bool(trips.to_python() > size)
 
 
 def _moves_rows(accesses: Sequence[Reference], lanes: LaneLoop) -> bool:

@@ -342,6 +342,21 @@ for (k = 0; k < all; k++) x[k] += y[k] * k;
 #pragma endscop
 k = all;
 
+//# planes_as_vectors: parallel
+int m = n / 4;
+#pragma scop
+for (int c = 0; c < 3; c++)
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < m; j++)
+      y[c * m * m + i * m + j] = x[i * m + j] + c;
+for (int p = 0; p < m * m; p++) {
+  double s = 0;
+  for (int c = 0; c < 3; c++)
+    s += x[c] * y[c * m * m + p];
+  z[p] = s;
+}
+#pragma endscop
+
 //# product_of_quotients: parallel
 for (int i = 0; i < (n / 2) * ((n + 1) / 2); i++)
   x[i] = y[i] * 2;

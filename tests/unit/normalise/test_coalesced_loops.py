@@ -51,6 +51,14 @@ def split(body: str, after: str = "") -> str | None:
                 " for (int k_2 = 0; k_2 < m; k_2++) y[k_1 * m + k_2] = x[k_1 * m + k_2]; }"
             ),
         ),
+        (  # planes of all rows
+            "x[i * m * n + i * m + 1] = 0; for (k = 0; k < n * m; k++) x[i * n * m + k] = 1;",
+            (
+                "x[i * m * n + i * m + 1] = 0 { __polybuild_never(m < 16, LONG);"
+                " for (int k_1 = 0; k_1 < n; k_1++) for (int k_2 = 0; k_2 < m; k_2++)"
+                " x[i * n * m + (k_1 * m + k_2)] = 1; }"
+            ),
+        ),
     ],
 )
 def test_each_dimension_has_a_loop(body, expected):
@@ -64,6 +72,7 @@ def test_each_dimension_has_a_loop(body, expected):
     "body",
     [
         "for (int k = 0; k < n * m; k++) x[k] = y[k];",  # nothing is recovered
+        "x[i * m] = 0; for (int k = 0; k < n * m; k++) x[i * m + k] = 1;",  # from each row on
         "x[i * u] = 0; for (int k = 0; k < n * m; k++) x[k] = y[k];",  # other rows
         "x[i * 3] = 0; for (int k = 0; k < n * 3; k++) x[k] = y[k];",  # too short ones
         "for (int k = 0; k < n * m; k++) x[k / m] += y[k % n];",  # by two sizes that do not go together

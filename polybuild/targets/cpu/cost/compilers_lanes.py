@@ -20,7 +20,7 @@ from polybuild.poly.trees import descendants, is_band, prefix_schedule
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last
 from polybuild.targets.cpu.cost.if_conversion import converts
-from polybuild.targets.cpu.strides import Reference, references
+from polybuild.targets.cpu.strides import Reference, Stride, references
 from polybuild.targets.cpu.vectorise import find_vector_loop, has_loops
 from polybuild.transform.full_unrolling import outside_unrolled
 from polybuild.values import dataclass
@@ -85,7 +85,8 @@ class CompilersLanes:
         """Whether a compiler computes the last loop of a band in lanes that has loops inside.
 
         That is one loop which surely runs, as often in each lane, and is not in lanes itself; what it has
-        inside is unrolled. It needs ``outer_lanes``. What is under conditions there has no masks.
+        inside is unrolled. It needs ``outer_lanes``. What is under conditions there has no masks, and what is
+        ``generated`` does not say that an element which the loop inside stores again and again may wait.
         """
         inside = [each for each in outside_unrolled(node.child(0)) if is_band(each)]
         if not self.compiler.outer_lanes or len(inside) != 1 or inside[0].band_n_member() != 1:
@@ -95,9 +96,15 @@ class CompilersLanes:
             self._converts(node, accesses, Masks.NONE)
             and self._overlapping_pairs(node, accesses) == 0
             and self._runs_in_lanes(node, accesses, self.dependences)
+            and not (self.generated and self._stores_again(inside[0]))
             and _has_constant_trips(inside[0])
             and not self.takes(inside[0])
         )
+
+    def _stores_again(self, loop: isl.ScheduleNode) -> bool:
+        """Whether ``loop``, of one member, stores to the same element in each iteration."""
+        written = (each for each in references(self.scop, loop) if each.access.kind is not AccessKind.READ)
+        return any(each.access.array.extents and each.stride(0) is Stride.NONE for each in written)
 
     def _clobbers(self, accesses: Sequence[Reference]) -> bool:
         """Whether a write among ``accesses`` may change bounds or base pointers."""

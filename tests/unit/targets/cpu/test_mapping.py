@@ -379,3 +379,13 @@ def test_a_loop_around_a_window_that_compilers_take_to_lanes_is_marked_for_them(
     *_, around, inside = found.nests["s"]
     assert (around.counter, inside.counter) == ("j", "k")
     assert "simd" in around.directive
+
+
+def test_threads_share_a_loop_of_several_tiles(mapped):
+    """Three rows of results are one tile."""
+    update = "for (int k = 0; k < n; k++) a[(l * n + i) * n + j] += b[l * n + k] * c[(k * n + i) * n + j];"
+    rows = "for (int l = 0; l < 3; l++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    found = mapped(f"{rows} {update}", VECTORS, schedule="isl")
+    (first,) = found.parallel("a")
+    assert found.nests["a"][first].counter.startswith("tile_")
+    assert not found.nests["a"][first].counter.endswith("_l")

@@ -13,11 +13,12 @@ from polybuild.analysis.reductions import find_reductions
 from polybuild.context import CompilerRules, Reordering
 from polybuild.machine.model import Origin
 from polybuild.poly.memory import remembering
-from polybuild.poly.trees import is_band
+from polybuild.poly.trees import descendants, is_band
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.cost.compare import cost_of_mapping, cost_of_original
 from polybuild.targets.cpu.cost.compiled import as_compiled
+from polybuild.targets.cpu.cost.compilers_lanes import CompilersLanes, nowhere
 from polybuild.targets.cpu.cost.extents import extents_at
 from polybuild.targets.cpu.cost.parameters import larger_sizes, parameters_at, usual_values
 from polybuild.targets.cpu.cost.points import Points
@@ -145,6 +146,30 @@ def test_compilers_may_compute_a_loop_around_another_in_lanes(model, inside, lan
         for each in (True, False)
     )
     assert (with_them.total < 0.6 * without.total) is lanes
+
+
+@pytest.mark.parametrize(
+    ("inside", "around"),
+    [
+        ("double s = 0; for (int k = 0; k < 40; k++) s += a[k][i] * b[k][j]; y[j] = s;", True),
+        ("for (int k = 0; k < 40; k++) y[j] += a[k][i] * b[k][j];", False),
+    ],
+)
+def test_generated_loops_around_others_that_store_again_and_again_are_left(model, inside, around):
+    """Compilers know of no array that others overlap it where they read a directive for vectors."""
+    read = model(f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ {inside} }}", PARAMETERS)
+    (loop,) = (
+        each
+        for each in descendants(read.scop.schedule.get_root())
+        if is_band(each) and each.get_schedule_depth() == 1
+    )
+    found = [
+        CompilersLanes(
+            read.scop, read.dependences, context_of().machine, nowhere, CompilerRules(), generated=each
+        ).takes_around(loop)
+        for each in (False, True)
+    ]
+    assert found == [True, around]
 
 
 @pytest.mark.parametrize(("pointers", "lanes"), [(3, True), (9, False)])
