@@ -22,6 +22,7 @@ from polybuild.c.types import Type
 from polybuild.diagnostics import Diagnostic, Location
 from polybuild.effort import COALESCED_PIECES
 from polybuild.poly.relations import coalesced_union, union_of
+from polybuild.poly.spaces import constant_value
 from polybuild.values import dataclass
 
 
@@ -151,6 +152,13 @@ class Array:
     def is_scalar(self) -> bool:
         """True for a variable without subscripts."""
         return not self.extents
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None:
+        """The extents, outermost first, if all of them are numbers."""
+        found = [None if each is None else constant_value(each) for each in self.extents]
+        sizes = tuple(each for each in found if each is not None)
+        return sizes if len(sizes) == len(found) else None
 
 
 @dataclass(frozen=True, slots=True)

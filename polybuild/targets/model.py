@@ -141,11 +141,11 @@ class LaneLoop:
     """How a loop computes several iterations at a time, in ``lanes`` lanes of ``copies`` vectors of ``type``.
 
     ``bodies`` says what its statements are there; those called ``singles`` run for one lane after the other.
-    ``variables`` are the private scalars: ``vectors``, by name, or arrays with an element for each lane.
-    ``packed`` is what is in buffers while the vectors are computed. It ``diverges`` if loops that are parts
-    of statements end for some lanes before they do for others. Nobody reads a ``loose`` variable after the
-    statement named beside it, so lanes that left the loop which this is may change it. Loops inside may have
-    ``windows``.
+    ``variables`` are private scalars, and arrays whose extents are numbers: ``vectors``, by name, or with an
+    element for each lane. ``packed`` is what is in buffers while the vectors are computed. It
+    ``diverges`` if loops that are parts of statements end for some lanes before they do for others. Nobody
+    reads a ``loose`` variable after the statement named beside it, so lanes that left the loop which this is
+    may change it. Loops inside may have ``windows``.
     """
 
     type: FloatingType

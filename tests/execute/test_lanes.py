@@ -155,6 +155,45 @@ IN_LANES = {
 }
 
 
+OWN_ARRAYS = {
+    "work array": """for (int i = 0; i < n; i++) { real w[9]; w[0] = A[i][0] + f;
+        for (int j = 1; j < m; j++) w[j] = A[i][j] - w[j - 1] * u[i];
+        for (int j = m - 1; j > 0; j--) w[j - 1] += w[j] / (u[i] + 2);
+        v[i] = w[0]; }""",
+    "work arrays of the function": """real w[9], c[12]; int i, j;
+        for (i = 0; i < n; i++) { c[0] = B[i][0] / (A[i][0] + 4); w[0] = u[i] / (A[i][0] + 4);
+        for (j = 1; j < m; j++) { real t = 1 / (A[i][j] + 4 - B[i][j] * c[j - 1]);
+        c[j] = B[i][j] * t; w[j] = (A[i][j] - B[i][j] * w[j - 1]) * t; }
+        for (j = m - 2; j >= 0; j--) w[j] -= c[j] * w[j + 1];
+        v[i] = w[0] + w[m - 1]; }""",
+    "chosen elements": """for (int i = 0; i < n; i++) { real w[9], s = 0;
+        for (int j = 0; j < m; j++) { real t = A[i][j] - s; if (t < 0) w[j] = f; else w[j] = t; s += t * f; }
+        for (int j = 1; j < m; j++) if (w[j] > w[j - 1]) w[j] = w[j - 1] - f;
+        for (int j = 0; j < m; j++) s += w[j] * (j + 1);
+        v[i] = s; }""",
+    "two rows": """for (int i = 0; i < n; i++) { real q[2][9], s = 0; q[0][0] = u[i]; q[1][0] = v[i];
+        for (int t = 1; t < m; t++) {
+        q[0][t] = q[1][t - 1] * f - s; q[1][t] = q[0][t - 1] + s; s += q[0][t]; }
+        for (int t = 0; t < m; t++) s += q[0][t] * q[1][m - 1 - t];
+        p[i].u = s; }""",
+}
+
+
+@pytest.mark.parametrize("kind", ["double", "float"])
+@pytest.mark.parametrize("name", [*OWN_ARRAYS])
+def test_each_lane_has_arrays_of_its_own(tmp_path, name, kind):
+    source, text = transformed(tmp_path, PROGRAM, kind, "-mavx2", body=OWN_ARRAYS[name])
+    assert "_lanes_0[" in text
+    check_results(source, text)
+
+
+def test_large_arrays_are_no_arrays_of_lanes(tmp_path):
+    """They would take the caches that rows are in, and the stacks of threads."""
+    body = OWN_ARRAYS["work array"].replace("w[9]", "w[99999]")
+    _, text = transformed(tmp_path, PROGRAM, "double", "-mavx2", body=body)
+    assert "_lanes_0[" not in text
+
+
 @pytest.mark.parametrize("kind", ["double", "float"])
 @pytest.mark.parametrize("name", [*IN_LANES])
 def test_results(tmp_path, name, kind):

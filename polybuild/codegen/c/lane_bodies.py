@@ -91,7 +91,8 @@ class LaneBodyPrinter:
             partly = self._lanes.diverges or self._lanes.singles or self._bodies.guarded
             stem, start = self.variables[each.name], " = {0}" if partly else ""
             array = "" if each.name in self._lanes.vectors else f"[{self._lanes.lanes}]"
-            names = ", ".join(f"{stem}_{copy}{array}{start}" for copy in range(self._lanes.copies))
+            places = "".join(f"[{size}]" for size in each.sizes or ())
+            names = ", ".join(f"{stem}_{copy}{places}{array}{start}" for copy in range(self._lanes.copies))
             lines.append(f"{name_of_type(each) if array else self._type(kind)} {names};")
         return lines
 
@@ -446,7 +447,13 @@ class LaneBodyPrinter:
         if isinstance(node, c_ast.UnaryOp):  # it counts in a variable, before or after what is being printed
             node = node.expr
         name = self._name_of(node)
-        return self.state.own[node.name] if name is None else f"{self.variables[name]}_{self._copy}"
+        if name is None:
+            return self.state.own[node.name]
+        place = ""
+        if isinstance(node, c_ast.ArrayRef):
+            _, at = self._places[id(node)]
+            place = "".join(f"[{each.text}]" for each in self._scope.expressions.subscripts(at))
+        return f"{self.variables[name]}_{self._copy}{place}"
 
     def _name_of(self, node: c_ast.Node) -> str | None:
         """The name of a private variable, None for one that the statement declares itself."""

@@ -32,8 +32,14 @@ def contract_arrays(
     buffers: list[Buffer] = []
     free = context.machine.l1.bytes // 2
     root = single_members(mapping.schedule.get_root())
-    accumulated = {each.array.name for each in mapping.accumulators}  # these have a variable already
-    for array in (each for each in temporaries if each.name not in accumulated):
+    # these have variables already
+    placed = {each.array.name for each in mapping.accumulators} | {
+        array.name
+        for each in mapping.directives.values()
+        if each.lanes is not None
+        for array in each.lanes.variables
+    }
+    for array in (each for each in temporaries if each.name not in placed):
         found = first_buffer(scopes_of(root), array, scop, Mark(MarkKind.BUFFER, len(buffers)))
         if found is not None and found[1].size <= free:
             node, buffer = found

@@ -11,6 +11,7 @@ through it together, too; other statements beside it run for one lane after the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -56,9 +57,10 @@ def find_lane_loop(
     if not keeps_values(node, privatised(node, dependences.private)):
         return None
     statements = statements_of(node, scop)
-    if any(each.dynamic for each in statements) or any(each.extents for each in private.values()):
+    if any(each.dynamic for each in statements) or not _go_together(node):
         return None
-    if not _go_together(node):
+    arrays = [each for each in private.values() if each.extents]
+    if arrays and not _are_placed_alike(node, scop, arrays):
         return None
     operands, others = _operands(node, scop, statements, private, machine)
     loops = any(has_loops(each.body) for each in statements)
@@ -68,11 +70,17 @@ def find_lane_loop(
         return found if loops else None
     if found.singles and not all(map(_has_number, private.values())):
         return None
+    if arrays and (loops or not all(found.typing.has_lanes(each.element) for each in arrays)):
+        return None
     together = {id(part) for each in statements if each.name not in found.singles for part in walk(each.body)}
     operands = {part: each for part, each in operands.items() if part in together}
     element = found.element
     lanes = machine.vector.bytes // element.size
     copies = _copies(len(private), machine) if loops or any(map(is_band, descendants(node.child(0)))) else 1
+    own = lanes * element.size * sum(math.prod(each.sizes or ()) for each in arrays)
+    if own > machine.l2.bytes // 2:
+        return None
+    copies = max(1, min(copies, machine.l1.bytes // own)) if own else copies
     often = {id(part) for each in repeated for part in walk(each.body)}
     inside = {part: each for part, each in operands.items() if part in often}
     rows = _rows(node, scop, inside, _Vectors(element, lanes, copies), machine, repeats=loops)
@@ -248,6 +256,21 @@ def _loose(
         (each.name, last[each.name].name)
         for each in variables
         if each.element == element and each.name in last and isinstance(last[each.name].body, LOOPS)
+    )
+
+
+def _are_placed_alike(node: isl.ScheduleNode, scop: Scop, arrays: Sequence[Array]) -> bool:
+    """Whether all iterations of the band ``node`` come to the same places of private ``arrays``.
+
+    These have extents that are numbers: each lane has elements of its own then, beside those of the others.
+    """
+    if any(each.sizes is None for each in arrays):
+        return False
+    names = {each.name for each in arrays}
+    return all(
+        each.access.exact and each.stride(0) is Stride.NONE
+        for each in references(scop, node)
+        if each.access.array.name in names and not isinstance(each.access.node, c_ast.If)
     )
 
 
