@@ -12,6 +12,7 @@ import islpy as isl
 
 from polybuild.effort import POWERS_OF_TWO
 from polybuild.machine.model import Machine
+from polybuild.poly.spaces import constant_value
 from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu.cost.core import Body
 from polybuild.targets.cpu.cost.extents import Extents
@@ -27,14 +28,30 @@ def time_of_conflicts(body: Body, extents: Extents, point: isl.Set, machine: Mac
     if inner.unrolled or inner.registers or any(each.lanes for each in body.around):
         return 0.0
     columns = {
-        (each.access.array.name, each.matrix)
+        (each.access.array.name, each.matrix): _chance(each, extents.trips[inner.dim], point, machine)
         for each in body.references
         if each.access.kind is not AccessKind.READ
         and each.stride(inner.dim) is Stride.FAR
         and any(each.stride(loop.dim) is Stride.UNIT for loop in outer)
-        and extents.trips[inner.dim] * _bytes_between(each, point) > machine.l2.bytes
     }
-    return POWERS_OF_TWO * machine.memory.conflict * extents.count * len(columns)
+    return machine.memory.conflict * extents.count * sum(columns.values())
+
+
+def _chance(reference: Reference, trips: float, point: isl.Set, machine: Machine) -> float:
+    """How likely it is that ``trips`` lines of the column that is stored drive each other out.
+
+    Rows whose length is a number do, or do not: if their distance is a multiple of what each way of the first
+    cache holds, a column of as many lines as there are ways is in a single set.
+    """
+    distance = _bytes_between(reference, point)
+    if _is_number(reference.access.array.extents[-1]):
+        in_one_set = distance > 0 and distance % (machine.l1.bytes // machine.l1.ways) == 0
+        return float(in_one_set and trips >= machine.l1.ways)
+    return POWERS_OF_TWO if trips * distance > machine.l2.bytes else 0.0
+
+
+def _is_number(extent: isl.PwAff | None) -> bool:
+    return extent is not None and constant_value(extent) is not None
 
 
 def _bytes_between(reference: Reference, point: isl.Set) -> int:
