@@ -457,7 +457,7 @@ def test_several_vectors_at_a_time_compute_no_more_at_once(model):
 def test_columns_of_rows_of_known_length_are_in_one_set_or_not(model, length, conflicts):
     """The element before was stored a moment ago, in a line that as many others as there are ways share."""
     read = model(
-        "for (int i = 1; i < n; i++) for (int j = 0; j < 8; j++) a[j][i] -= a[j][i - 1] * x[i];",
+        "for (int i = 1; i < n; i++) for (int j = 0; j < 40; j++) a[j][i] -= a[j][i - 1] * x[i];",
         f"int n, double a[restrict][{length}], double *restrict x",
     )
     found = cost_of_original(read.scop, read.dependences, (), context_of()).at({"n": 400})
