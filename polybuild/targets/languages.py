@@ -127,11 +127,13 @@ class ThreadExchange:
 
     ``shuffle`` is the value that the thread whose number along x differs by ``lanes``, bit by bit, has of
     ``{value}``; empty where threads have to use memory for that. Without a ``meeting`` blocks cannot wait
-    for each other.
+    for each other. After the statement ``anew`` compilers know the variable ``{value}`` for no value that it
+    had before; empty where there is no such statement.
     """
 
     shuffle: str = ""
     meeting: Meeting | None = None
+    anew: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,7 @@ CUDA_C = KernelLanguage(
     exchange=ThreadExchange(
         "__shfl_xor_sync(0xffffffffu, {value}, lanes)",
         Meeting("#include <cooperative_groups.h>", "cooperative_groups::this_grid().sync();", "gridDim.x"),
+        'asm volatile("" : "+r"({value}));',
     ),
 )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import pytest
 from device_programs import FLAGS, HAS_OPENCL, Workbench, build, on, run, transform
 
+from polybuild.targets.gpu.nvcc import build_image
 from tests.emulator.stand_ins import ORDERS
 
 LOOPS = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
@@ -45,6 +47,14 @@ SCALED = {
     f" {SUM} for (int j = 0; j <= i && j < m; j++) C[i * m + j] += alpha * {TERM}; }}",
 }
 FORMS = OVERWRITTEN | SCALED
+TRIANGLES = {  # products of rows or of columns: with their copies, sums take almost all registers
+    "rank": "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) {"
+    " REAL s = 0; for (int k = 0; k < m; k++) s += A[i * m + k] * B[j * m + k] + B[i * m + k] * A[j * m + k];"
+    " C[i * n + j] = alpha * s + beta * C[i * n + j]; }",
+    "moments": "for (int i = 0; i < m - 1; i++) { C[i * m + i] = 1; for (int j = i + 1; j < m; j++) {"
+    " C[i * m + j] = 0; for (int k = 0; k < n; k++) C[i * m + j] += A[k * m + i] * A[k * m + j];"
+    " C[j * m + i] = C[i * m + j]; } }",
+}
 PRODUCT = f"{LOOPS} {{ {C} = 0; {SUM} {C} += {TERM}; }}"
 CHAIN = f"{PRODUCT} {LOOPS} D[i * m + j] *= beta; {LOOPS} for (int k = 0; k < m; k++) D[i * m + j] += "
 MORE = {  # and how many kernels they are: sums over results stay apart, and what looks at several of them
@@ -136,6 +146,15 @@ def test_one_kernel_for_each_form(form, workbench):
     loads = re.findall(r"_own\[\d\]\[\d\] = C\[", text)
     assert bool(loads) == (form in SCALED and form not in {"blas", "added", "three nests"})
     assert "s_expanded[" not in text
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+@pytest.mark.parametrize("form", TRIANGLES)
+def test_sums_leave_no_registers_to_what_all_tiles_share(form, workbench):
+    """Addresses that nvcc computes once for all tiles of a block would be spilled."""
+    transform(program([TRIANGLES[form]], "double"), "cuda", workbench.folder)
+    image = build_image((workbench.folder / "kernels.cu").read_text(), "nvcc", (90,), contract=True)
+    assert [each.spills for each in image.usage] == [0] * len(image.usage)
 
 
 @pytest.mark.parametrize("form", MORE)

@@ -112,7 +112,8 @@ class _TileState:
     It ``is_full``, at least as far as its points may run idle where they are not there: then there is what
     names it (``counters``). Where ``sums`` holds all terms of a whole tile belong to each point that is
     there, and where sums ``run_whole`` that has been asked. It may be a strip of tiles
-    over time, the steps of which are at hand (``in_strip``).
+    over time, the steps of which are at hand (``in_strip``). The number of the thread may be ``known_anew``
+    in each tile.
     """
 
     def __init__(self) -> None:
@@ -121,6 +122,7 @@ class _TileState:
         self.sums: isl.AstExpr | None = None
         self.run_whole = False
         self.in_strip = False
+        self.known_anew = False
 
 
 class KernelPrinter(LoopPrinter):
@@ -225,8 +227,9 @@ class KernelPrinter(LoopPrinter):
             f"{number} / {count} % {beside} * {wide} + {number} % {wide}",
         )
         pairs = zip((down, across), values, strict=True)
+        kind = "int" if self._tile_state.known_anew else "const int"
         return [
-            f"const int {number} = (int)({y} * {across.size} + {x});",
+            f"{kind} {number} = (int)({y} * {across.size} + {x});",
             *(f"const int {self._names[axis.parameter]} = {value};" for axis, value in pairs),
         ]
 
@@ -321,7 +324,16 @@ class KernelPrinter(LoopPrinter):
         self._parting, self._around_tile = full, frozenset(self._names)
         lines = self._node(node.mark_get_node(), indent, before)
         self._parting = None
-        return lines
+        return [*self._anew(indent), *lines]
+
+    def _anew(self, indent: str) -> list[str]:
+        """What makes compilers compute from the number of a thread for each tile again.
+
+        nvcc does it once for all tiles of a block, and has no registers for that beside those of the sums.
+        """
+        number, anew = self._statements.stages.number, self._language.exchange.anew
+        self._tile_state.known_anew = bool(number and anew)
+        return [indent + anew.format(value=number)] if self._tile_state.known_anew else []
 
     def _parted(
         self, nodes: Sequence[isl.AstNode], full: FullTile, indent: str, before: Mark | None

@@ -19,7 +19,7 @@ extern "C" __global__ void __launch_bounds__(64, 16) polybuild_product_6_0(doubl
 {
   const int b0 = (int)blockIdx.y;
   const int b1 = (int)blockIdx.x;
-  const int thread = (int)(threadIdx.y * 8 + threadIdx.x);
+  int thread = (int)(threadIdx.y * 8 + threadIdx.x);
   const int t0 = thread / 32 * 4 + thread % 32 / 8;
   const int t1 = thread / 32 % 1 * 8 + thread % 8;
   double C_own[2][2];
@@ -30,6 +30,7 @@ extern "C" __global__ void __launch_bounds__(64, 16) polybuild_product_6_0(doubl
   B -= B_first;
   for (int c0 = b0; c0 <= (pb_n - 1) / 16; c0 += 64) {
     for (int c1 = b1; c1 <= (pb_n - 1) / 16; c1 += 64) {
+      asm volatile("" : "+r"(thread));
       C_own[0][0] = 0;
       C_own[0][1] = 0;
       C_own[1][0] = 0;
