@@ -19,7 +19,7 @@ from polybuild.scop.model import Access, AccessKind, Scop
 from polybuild.storage.buffers import element_size
 from polybuild.targets.device import Kernel, MemoryRequest, Tile
 from polybuild.targets.gpu.coalescing import steps_along, steps_through_remainders
-from polybuild.targets.gpu.tree import find_mark
+from polybuild.targets.gpu.tree import find_mark, result_bands
 
 _in = isl.dim_type.in_
 
@@ -29,31 +29,36 @@ def memory_requests(
 ) -> tuple[MemoryRequest, ...]:
     """Of each array that the ``kernel`` below ``mark`` finds in memory, not in ``tiles``, the worst request.
 
-    Its loops are not bound to blocks and threads yet.
+    So do its prologues and epilogues. Its loops are not bound to blocks and threads yet.
     """
     if kernel.is_serial:
         return ()
-    points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
+    kept = {id(each.access.node) for tile in tiles for each in tile.references}
+    lanes = _lanes(kernel, processor.warp)
+    found: dict[tuple[str, bool], MemoryRequest] = {}
+    for band in (find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0), *result_bands(mark, kernel)):
+        stamps, first = _stamps(band, kernel), band.get_schedule_depth()
+        for statement in scop.statements:
+            asking = (each for each in statement.accesses if each.array.extents and id(each.node) not in kept)
+            for access in _once(asking) if statement.name in stamps else ():
+                steps = [
+                    _steps(access, stamps[statement.name], first + axis) if count > 1 else []
+                    for axis, count in enumerate(lanes)
+                ]
+                one = _request(access, steps, lanes, kernel, processor.sector)
+                key = access.array.name, one.writes
+                if key not in found or one.sectors > found[key].sectors:
+                    found[key] = one
+    return tuple(found.values())
+
+
+def _stamps(points: isl.ScheduleNode, kernel: Kernel) -> dict[str, isl.Map]:
+    """When the instances of each statement below the band ``points`` run."""
     # below the points of a step are the loops of the source, all of which say the same again
     own, whole = points.band_get_partial_schedule_union_map(), points.get_subtree_schedule_union_map()
     below = own if kernel.in_steps else whole
-    whole = prefix_schedule(points).flat_range_product(below)
-    stamps = {each.get_tuple_name(_in): each for each in maps_of(whole.intersect_domain(points.get_domain()))}
-    kept = {id(each.access.node) for tile in tiles for each in tile.references}
-    lanes, first = _lanes(kernel, processor.warp), points.get_schedule_depth()
-    found: dict[tuple[str, bool], MemoryRequest] = {}
-    for statement in scop.statements:
-        asking = (each for each in statement.accesses if each.array.extents and id(each.node) not in kept)
-        for access in _once(asking) if statement.name in stamps else ():
-            steps = [
-                _steps(access, stamps[statement.name], first + axis) if count > 1 else []
-                for axis, count in enumerate(lanes)
-            ]
-            one = _request(access, steps, lanes, kernel, processor.sector)
-            key = access.array.name, one.writes
-            if key not in found or one.sectors > found[key].sectors:
-                found[key] = one
-    return tuple(found.values())
+    stamps = prefix_schedule(points).flat_range_product(below).intersect_domain(points.get_domain())
+    return {each.get_tuple_name(_in): each for each in maps_of(stamps)}
 
 
 def _once(accesses: Iterable[Access]) -> list[Access]:

@@ -39,6 +39,22 @@ def test_what_lies_in_registers_and_shared_memory_is_not_asked_for(planned):
     assert requests(planned, PRODUCT, MATRICES) == {}
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "wanted"),
+    [
+        ("a[i][j] = x[j];", "", {("x", False): (4, 2)}),
+        ("a[i][j] *= b[j][i];", "", {("b", False): (16, 8)}),
+        ("a[i][j] = 0;", "a[i][j] += x[i];", {("x", False): (2, 1)}),
+        ("a[i][j] = 0;", "b[i][j] = a[i][j] + b[i][j];", {("b", False): (16, 8), ("b", True): (16, 8)}),
+    ],
+)
+def test_prologues_and_epilogues(planned, before, after, wanted):
+    """The threads of a warp lie 4 by 8, with results at every other place."""
+    product = f"{{ {before} for (int k = 0; k < n; k++) a[i][j] += d[i][k] * e[k][j]; {after} }}"
+    parameters = f"{ROWS}, double d[restrict n][n], double e[restrict n][n]"
+    assert requests(planned, NEST.replace("{}", product), parameters) == wanted
+
+
 def test_steps_of_tiles_over_time(planned):
     """The plane that is read takes turns; threads of a row are neighbours in both."""
     body = """
