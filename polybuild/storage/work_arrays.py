@@ -29,7 +29,7 @@ from polybuild.c.types import FloatingType, IntegerType
 from polybuild.effort import WORK_ARRAY_ELEMENTS, WORK_ARRAY_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import depends_on, equal_outer, maps_of
-from polybuild.poly.spaces import constant_value, outer_loops
+from polybuild.poly.spaces import outer_loops
 from polybuild.scop.duplicates import copied, order_of_copies, unused_names, with_arrays
 from polybuild.scop.model import AccessKind, Array, Iterator, Provenance, Scop, Statement
 
@@ -78,9 +78,7 @@ def _sizes(array: Array) -> list[int] | None:
     reachable = array.provenance.by_pointer or array.provenance.address_taken or array.row_subscripts
     if array.local or reachable or not plain or not isinstance(array.element, IntegerType | FloatingType):
         return None
-    sizes = [None if each is None else constant_value(each) for each in array.extents]
-    known = [each for each in sizes if each is not None]
-    return known if len(known) == len(sizes) else None
+    return None if array.sizes is None else list(array.sizes)
 
 
 def _unused(name: str, names: set[str]) -> str:
