@@ -84,7 +84,6 @@ class _DimensionSplitter:
         self._types |= {each.name: each.type for each in names.variables.values()}
         live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
         self._live = live | region.visible.lvalues.keys()
-        self._strides = _strides_of_all(region.statements)
         self.count = 0
 
     def rewritten(self, node: c_ast.Node) -> c_ast.Node:
@@ -122,9 +121,10 @@ class _DimensionSplitter:
         Here it may have planes of all extents.
         """
         own = _strides([body], but_for=digits.extents)
+        everywhere = _strides_of_all(self._region.statements, but_for=digits.extents)
         inner = {key(each) for each in digits.extents[1:]}
         return any(
-            inner <= self._strides.get(name, set()) and inner.isdisjoint(own.get(name, ()))
+            inner <= everywhere.get(name, set()) and inner.isdisjoint(own.get(name, ()))
             for name in digits.arrays_by_counter(body)
         )
 
@@ -243,10 +243,10 @@ class _Digits:
         return value
 
 
-def _strides(statements: Iterable[c_ast.Node], but_for: Sequence[c_ast.Node] = ()) -> dict[str, set[object]]:
+def _strides(statements: Iterable[c_ast.Node], but_for: Sequence[c_ast.Node]) -> dict[str, set[object]]:
     """What multiplies something in subscripts of ``statements``, by the names of the arrays.
 
-    Products of all that is in ``but_for`` do not count, if that is given.
+    Products of all that is in ``but_for`` do not count.
     """
     whole = Counter(map(key, but_for))
     found: dict[str, set[object]] = {}
@@ -255,7 +255,7 @@ def _strides(statements: Iterable[c_ast.Node], but_for: Sequence[c_ast.Node] = (
             factors = found.setdefault(str(each.name.name), set())
             for product in _products(each.subscript):
                 keys = Counter(map(key, product))
-                if not whole or not whole <= keys:
+                if not whole <= keys:
                     factors.update(keys)
     return found
 
@@ -270,9 +270,11 @@ def _products(node: c_ast.Node) -> Iterator[list[c_ast.Node]]:
         yield from _products(each)
 
 
-def _strides_of_all(statements: Sequence[c_ast.Node]) -> dict[str, set[object]]:
+def _strides_of_all(
+    statements: Sequence[c_ast.Node], but_for: Sequence[c_ast.Node]
+) -> dict[str, set[object]]:
     """The same where arrays that loops over all elements have beside others get the rows of these."""
-    found = _strides(statements)
+    found = _strides(statements, but_for)
     beside: list[tuple[set[object], set[str]]] = []
     for each in (part for statement in statements for part in walk(statement)):
         if isinstance(each, c_ast.For) and (factors := _factors_of_bound(each)):

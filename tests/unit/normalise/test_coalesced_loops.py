@@ -73,6 +73,7 @@ def test_each_dimension_has_a_loop(body, expected):
     [
         "for (int k = 0; k < n * m; k++) x[k] = y[k];",  # nothing is recovered
         "x[i * m] = 0; for (int k = 0; k < n * m; k++) x[i * m + k] = 1;",  # from each row on
+        "for (int k = 0; k < 2 * m; k++) x[i * 2 * m + k] = 1;",  # rows of two sizes
         "x[i * u] = 0; for (int k = 0; k < n * m; k++) x[k] = y[k];",  # other rows
         "x[i * 3] = 0; for (int k = 0; k < n * 3; k++) x[k] = y[k];",  # too short ones
         "for (int k = 0; k < n * m; k++) x[k / m] += y[k % n];",  # by two sizes that do not go together
