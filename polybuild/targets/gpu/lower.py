@@ -212,7 +212,8 @@ class _Filler:
         """What a thread loads, and what it stores."""
         transfer = self._transfers[tile.array.name]
         loaded, stored = owned(tile, root, kernel, self._scop, initialised=transfer.goes_in)
-        read_later = transfer.comes_out or not _is_all_in(tile, self._scop)
+        # what is loaded, an earlier launch has stored
+        read_later = transfer.comes_out or not loaded.is_empty() or not _is_all_in(tile, self._scop)
         return loaded, stored if read_later else isl.Map.empty(stored.get_space())
 
     @staticmethod
