@@ -91,8 +91,7 @@ def lower(
         tiles[mark] = place(scop, mapping, kernel, arrays, limits) if placed else ()
         unrolled = any(isinstance(each, ThreadTile) for each in tiles[mark])
         whole_tiles = full_tiles(node, kernel) if unrolled else None
-        asks = whole_tiles is not None and (whole_tiles.alike or not result_bands(node, kernel))
-        sums = whole_sums(node, kernel) if asks else None
+        sums = whole_sums(node, kernel) if whole_tiles is not None else None
         strips = full_strips(node, kernel) if kernel.in_steps and FULL_TILES in steps else None
         kept = tiles[mark] if cached is None else cached.tiles
         requests[mark] = memory_requests(scop, node, kernel, kept, limits.processor)
