@@ -88,6 +88,13 @@ def declarator(name: str | None, kind: IntegerType | FloatingType) -> c_ast.Type
     return c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(kind.name.split()))
 
 
+def never(condition: c_ast.Node, reason: str) -> c_ast.FuncCall:
+    """The call by which a region does not run where ``condition`` holds, with the literal ``reason`` why."""
+    told = c_ast.Constant("string", reason, condition.coord)
+    arguments = c_ast.ExprList([condition, told], condition.coord)
+    return c_ast.FuncCall(c_ast.ID(NEVER, condition.coord), arguments, condition.coord)
+
+
 def number(value: int) -> c_ast.Node:
     """``value`` as C text has it."""
     literal = c_ast.Constant("int" if abs(value) < 1 << 31 else "long long int", str(abs(value)))

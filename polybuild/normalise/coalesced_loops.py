@@ -27,12 +27,12 @@ from pycparser import c_ast
 
 from polybuild.c.symbols import Symbol
 from polybuild.c.syntax_tree import duplicate, factors_of, key, mapped, walk
-from polybuild.c.synthetic import NEVER, declarator, number
+from polybuild.c.synthetic import declarator, never, number
 from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.effort import COALESCED_DIMENSIONS, LONG_ROW
-from polybuild.normalise.names import Names, Variable, resolve, stepped_name
+from polybuild.normalise.names import Names, Variable, resolve, stepped_name, unused_name
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
 from polybuild.values import dataclass
@@ -143,15 +143,11 @@ class _DimensionSplitter:
             if not isinstance(extent, c_ast.Constant):
                 minimum = number(row if extent is digits.extents[-1] else 0)
                 less = c_ast.BinaryOp("<", duplicate(extent), minimum, loop.coord)
-                reason = c_ast.Constant("string", _LONG if row else _COUNTED, loop.coord)
-                arguments = c_ast.ExprList([less, reason], loop.coord)
-                tests.append(c_ast.FuncCall(c_ast.ID(NEVER, loop.coord), arguments, loop.coord))
+                tests.append(never(less, _LONG if row else _COUNTED))
         return c_ast.Compound([*tests, body], loop.coord)
 
     def _unused(self, name: str) -> str:
-        found = next(
-            each for suffix in itertools.count() if (each := f"{name}{'_' * suffix}") not in self._taken
-        )
+        found = unused_name(name, self._taken)
         self._taken |= {found}
         return found
 

@@ -9,7 +9,8 @@ counters are read outside their loops.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 
 from pycparser import c_ast
@@ -103,6 +104,12 @@ def resolve(region: Region) -> Names:
         frozenset(resolver.read_outside & counters),
         set_members=frozenset(resolver.set_members),
     )
+
+
+def unused_name(stem: str, taken: Collection[str]) -> str:
+    """``stem``, or that with the first number from 2 on, so that it is not ``taken``."""
+    candidates = itertools.chain([stem], (f"{stem}_{count}" for count in itertools.count(2)))
+    return next(each for each in candidates if each not in taken)
 
 
 def stepped_name(loop: c_ast.For) -> str | None:

@@ -20,17 +20,16 @@ Loops whose storage alternates, as ``u[t % 2]``, stay as they are.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Sequence
 
 from pycparser import c_ast
 
 from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import duplicate, key, mapped, walk
-from polybuild.c.synthetic import NEVER, declarator, number
+from polybuild.c.synthetic import declarator, never, number
 from polybuild.c.types import IntegerType, PointerType
 from polybuild.diagnostics import Unsupported
-from polybuild.normalise.names import Names, Variable, resolve, stepped_name
+from polybuild.normalise.names import Names, Variable, resolve, stepped_name, unused_name
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
 from polybuild.values import dataclass
@@ -218,9 +217,7 @@ class _StepBlocks:
         return made.loops(last, steps, rare)
 
     def _unused(self, name: str) -> str:
-        found = next(
-            each for suffix in itertools.count() if (each := f"{name}{'_' * suffix}") not in self._taken
-        )
+        found = unused_name(name, self._taken)
         self._taken |= {found}
         return found
 
@@ -289,8 +286,8 @@ class _Blocks:
         body = c_ast.Compound([inner, c_ast.If(duplicate(ends), rare, None, coord)], coord)
         bound = c_ast.BinaryOp("<=", block, _sum(duplicate(full), int(not self.whole)), coord)
         tests = [
-            _never(c_ast.BinaryOp("<", duplicate(last), number(self.start), coord), _SOME),
-            _never(c_ast.BinaryOp("<", duplicate(self.size), number(1), coord), _SOME),
+            never(c_ast.BinaryOp("<", duplicate(last), number(self.start), coord), _SOME),
+            never(c_ast.BinaryOp("<", duplicate(self.size), number(1), coord), _SOME),
         ]
         made = self._loop(self.block, number(0), bound, body)
         return c_ast.Compound([*tests, made], coord)
@@ -310,10 +307,3 @@ def _sum(node: c_ast.Node, value: int) -> c_ast.Node:
     if not value:
         return node
     return c_ast.BinaryOp("+" if value > 0 else "-", node, number(abs(value)), node.coord)
-
-
-def _never(condition: c_ast.Node, reason: str) -> c_ast.FuncCall:
-    arguments = c_ast.ExprList(
-        [condition, c_ast.Constant("string", reason, condition.coord)], condition.coord
-    )
-    return c_ast.FuncCall(c_ast.ID(NEVER, condition.coord), arguments, condition.coord)

@@ -15,7 +15,6 @@ the arrays ``a'`` and ``b'``, and steps that alternate between them as those of 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -28,6 +27,7 @@ from polybuild.c.syntax_tree import changed_operand, duplicate, walk
 from polybuild.c.synthetic import EntryValue, declarator, number
 from polybuild.c.types import PointerType
 from polybuild.effort import STORAGE_PERIODS
+from polybuild.normalise.names import unused_name
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
 from polybuild.values import dataclass
@@ -174,8 +174,7 @@ def _split(
     taken = region.visible.may_mean_something() | {
         each.name for one in region.statements for each in walk(one) if isinstance(each, c_ast.Decl)
     }
-    candidates = itertools.chain(["step"], (f"step_{each}" for each in itertools.count(2)))
-    step = c_ast.ID(next(each for each in candidates if each not in taken), loop.coord)
+    step = c_ast.ID(unused_name("step", taken), loop.coord)
     yield c_ast.Decl(step.name, [], [], [], [], declarator(step.name, LONG_LONG), number(0), None, loop.coord)
     yield _in_phases(outer, loop, step, rotation)
     for each in after:

@@ -24,6 +24,7 @@ from polybuild.c.syntax_tree import changed_operand, key, mapped, walk
 from polybuild.c.synthetic import declarator
 from polybuild.c.types import FloatingType, IntegerType, PointerType, RecordType
 from polybuild.c.typing import type_of
+from polybuild.normalise.names import unused_name
 from polybuild.patterns import pattern
 from polybuild.source.model import Region
 
@@ -188,9 +189,7 @@ def _named(node: c_ast.Node, names: Mapping[object, str]) -> c_ast.Node:
 def _name_of(lvalue: c_ast.Node, taken: set[str]) -> str:
     """A name that tells what ``lvalue`` is."""
     words = (_NOT_OF_NAMES.sub("", each) for each in _words(lvalue))
-    name = "_".join(each for each in words if each)
-    candidates = itertools.chain([name], (f"{name}_{count}" for count in itertools.count(2)))
-    return next(each for each in candidates if each not in taken)
+    return unused_name("_".join(each for each in words if each), taken)
 
 
 def _words(lvalue: c_ast.Node) -> Iterator[str]:

@@ -33,7 +33,7 @@ from polybuild.c.syntax_tree import (
     replaced,
     walk,
 )
-from polybuild.c.synthetic import NEVER, declarator, number
+from polybuild.c.synthetic import declarator, never, number
 from polybuild.c.types import IntegerType
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, member_path, resolve, stepped_name
@@ -136,10 +136,7 @@ class _RowStarter:
         for each, found in walks:
             start = _start(found, rows)
             less = c_ast.BinaryOp("<", duplicate(found.value), start, each.coord)
-            reason = c_ast.Constant("string", _REASON, each.coord)
-            tests.append(
-                c_ast.FuncCall(c_ast.ID(NEVER, each.coord), c_ast.ExprList([less, reason]), each.coord)
-            )
+            tests.append(never(less, _REASON))
             new[id(each)] = self._row(found, start)
         loop = mapped(rows.loop, lambda each: each)
         loop.stmt = c_ast.Compound([*tests, *(new.get(id(each), each) for each in items)], node.coord)

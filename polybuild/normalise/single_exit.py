@@ -16,7 +16,6 @@ stands under a condition then.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Collection, Sequence
 
 from pycparser import c_ast
@@ -26,6 +25,7 @@ from polybuild.c.syntax_tree import changed_operand, duplicate, walk, with_parts
 from polybuild.c.synthetic import declarator, type_name
 from polybuild.c.types import FloatingType, IntegerType, RecordType, VoidType
 from polybuild.c.typing import type_of
+from polybuild.normalise.names import unused_name
 from polybuild.normalise.structure import reads_memory
 from polybuild.source.model import Callee, Region
 from polybuild.values import dataclass
@@ -122,8 +122,7 @@ def _unused(name: str, callee: Callee) -> str:
     nodes = [each for statement in callee.body.statements for each in walk(statement)]
     taken = {each.name for each in nodes if isinstance(each, c_ast.ID | c_ast.Decl)}
     taken |= callee.body.visible.may_mean_something()
-    candidates = itertools.chain([name], (f"{name}_{count}" for count in itertools.count(2)))
-    return next(each for each in candidates if each not in taken)
+    return unused_name(name, taken)
 
 
 def _returns_early(statements: Sequence[c_ast.Node]) -> bool:

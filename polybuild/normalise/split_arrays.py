@@ -13,7 +13,6 @@ reads them after it. This is the scalar replacement of aggregates that compilers
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Iterator
 from math import prod
 
@@ -26,7 +25,7 @@ from polybuild.c.syntax_tree import mapped, walk
 from polybuild.c.synthetic import declarator
 from polybuild.diagnostics import Unsupported
 from polybuild.effort import INITIALISED_ELEMENTS
-from polybuild.normalise.names import Names, Variable, resolve
+from polybuild.normalise.names import Names, Variable, resolve, unused_name
 from polybuild.normalise.upward_exposed import mentioned_after, read_after, read_before_written
 from polybuild.source.model import Region
 from polybuild.values import dataclass
@@ -156,9 +155,7 @@ class _ArraySplitter:
 
     def _name(self, array: Variable, place: tuple[int, ...]) -> str:
         if (array, place) not in self._elements:
-            stem = "_".join((array.name, *map(str, place)))
-            candidates = itertools.chain([stem], (f"{stem}_{each}" for each in itertools.count(2)))
-            name = next(each for each in candidates if each not in self._taken)
+            name = unused_name("_".join((array.name, *map(str, place))), self._taken)
             self._taken |= {name}
             self._elements[array, place] = name
         return self._elements[array, place]

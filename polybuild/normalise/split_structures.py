@@ -14,7 +14,6 @@ is not copied. This is the scalar replacement of aggregates that compilers do.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 
@@ -26,7 +25,7 @@ from polybuild.c.syntax_tree import duplicate, mapped, walk
 from polybuild.c.synthetic import declarator, number
 from polybuild.c.typing import field_of, type_of
 from polybuild.diagnostics import Unsupported
-from polybuild.normalise.names import Names, Variable, resolve
+from polybuild.normalise.names import Names, Variable, resolve, unused_name
 from polybuild.normalise.upward_exposed import mentioned_after, read_after, read_before_written
 from polybuild.source.model import Region
 
@@ -296,9 +295,7 @@ class _Splitter:
     def _name(self, variable: Variable, path: Path) -> str:
         key = variable, path
         if key not in self._names_of:
-            stem = "_".join((variable.name, *path))
-            candidates = itertools.chain([stem], (f"{stem}_{each}" for each in itertools.count(2)))
-            self._names_of[key] = next(each for each in candidates if each not in self._taken)
+            self._names_of[key] = unused_name("_".join((variable.name, *path)), self._taken)
             self._taken = self._taken | {self._names_of[key]}
         return self._names_of[key]
 
