@@ -61,7 +61,7 @@ def keep_last_work_arrays(scop: Scop, live_out: frozenset[str], taken: frozenset
     return scop
 
 
-def _small_arrays(scop: Scop, live_out: frozenset[str]) -> list[tuple[Array, list[int]]]:
+def _small_arrays(scop: Scop, live_out: frozenset[str]) -> list[tuple[Array, tuple[int, ...]]]:
     """The arrays that live on of which each thread may have one, with their sizes: small ones in all."""
     found, left = [], WORK_ARRAY_ELEMENTS
     for array in scop.arrays:
@@ -72,13 +72,13 @@ def _small_arrays(scop: Scop, live_out: frozenset[str]) -> list[tuple[Array, lis
     return found
 
 
-def _sizes(array: Array) -> list[int] | None:
+def _sizes(array: Array) -> tuple[int, ...] | None:
     """The extents of a plain array of numbers of constant size; None if it is another."""
     plain = isinstance(array.expression, c_ast.ID) and not any(array.suffixes) and array.flat == 1
     reachable = array.provenance.by_pointer or array.provenance.address_taken or array.row_subscripts
     if array.local or reachable or not plain or not isinstance(array.element, IntegerType | FloatingType):
         return None
-    return None if array.sizes is None else list(array.sizes)
+    return array.sizes
 
 
 def _unused(name: str, names: set[str]) -> str:
@@ -87,7 +87,7 @@ def _unused(name: str, names: set[str]) -> str:
     return name
 
 
-def _own_array(array: Array, name: str, sizes: list[int]) -> Array:
+def _own_array(array: Array, name: str, sizes: Sequence[int]) -> Array:
     """An array of the region like ``array``."""
     assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - as _sizes says
     kind: c_ast.Node = declarator(name, array.element)

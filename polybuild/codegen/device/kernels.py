@@ -35,7 +35,6 @@ from polybuild.codegen.device.whole_loops import (
     whole_loop,
 )
 from polybuild.codegen.file.names import fresh
-from polybuild.poly import spaces
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.scop.model import AccessKind, Array
 from polybuild.targets.device import MEETINGS, Axis, Kernel, SharedTile, ThreadTile, Tile
@@ -252,8 +251,7 @@ class KernelPrinter(LoopPrinter):
         ]
         for array in used:
             if array.name in arrays.private:
-                sizes = [spaces.constant_value(each) for each in array.extents if each is not None]
-                declarator = arrays.names[array.name] + "".join(f"[{size}]" for size in sizes)
+                declarator = arrays.names[array.name] + "".join(f"[{size}]" for size in array.sizes or ())
                 lines.append(f"{self._type(array)} {declarator};")
         return lines
 

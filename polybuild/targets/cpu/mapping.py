@@ -422,9 +422,8 @@ class _CpuMapper:
         sizes = tile_sizes(accesses, members, vector.member if vector else None, self._context, self._pages)
         if pipelined and not self._context.options.tile_sizes:
             sizes = even_front(sizes)
-        shared = next((each for each in coincident if _has_tiles(node, each, sizes[each])), None)
-        shared = coincident[0] if shared is None and coincident else shared
-        if threads and shared is not None and not self._context.options.tile_sizes:
+        shared = _shared_member(node, coincident, sizes) if threads and coincident else None
+        if shared is not None and not self._context.options.tile_sizes:
             row = vector is not None and shared == vector.member
             size = shared_size(node, shared, sizes[shared], self._context.machine, vector=row)
             sizes = (*sizes[:shared], size, *sizes[shared + 1 :])
@@ -432,7 +431,7 @@ class _CpuMapper:
         node = tile(node, sizes)
         if pipelined and self._launches.is_worth_pipelining(node, sizes, vector=vector is not None):
             node = self.marker.parallel(self._as_carried(wavefront(node).child(0)))
-        elif threads and shared is not None:
+        elif shared is not None:
             node = self.marker.parallel(put_first(node, shared))
         while node.get_schedule_depth() < depth or not is_band(node):
             node = node.child(0)
@@ -549,10 +548,13 @@ class _CpuMapper:
         return slow and is_chain(node, self._dependences.flow, self._context.machine)
 
 
-def _has_tiles(node: isl.ScheduleNode, member: int, size: int) -> bool:
-    """Whether there may be several tiles of that ``size`` along a member of a band."""
-    trips = maximum_trips(node, member)
-    return not trips.is_int() or bool(trips.to_python() > size)
+def _shared_member(node: isl.ScheduleNode, coincident: Sequence[int], sizes: Sequence[int]) -> int:
+    """The first ``coincident`` member of a band with several tiles of its size, or the first one of all."""
+    for member in coincident:
+        trips = maximum_trips(node, member)
+        if not trips.is_int() or trips.to_python() > sizes[member]:
+            return member
+    return coincident[0]
 
 
 def _moves_rows(accesses: Sequence[Reference], lanes: LaneLoop) -> bool:

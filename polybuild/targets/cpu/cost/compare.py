@@ -51,14 +51,16 @@ def cost_of_versions(
 def _gains_warm(before: LoopCost, after: LoopCost, context: isl.Set, usual: Mapping[str, int]) -> bool:
     """Whether loops are faster than those ``before`` where caches hold all data, and elsewhere as fast.
 
-    Memory may be the limit of both where they come to all for the first time.
+    The largest of smaller and smaller sizes that they hold counts. Memory may be the limit of both where they
+    come to all for the first time.
     """
     if after.at(usual).total > before.at(usual).total:
         return False
     before, after = replace(before, repeated=True), replace(after, repeated=True)
     costs = ((before.at(values), after.at(values)) for values in smaller_sizes(context, usual))
-    within = next(((old.total, new.total) for old, new in costs if not old.memory), None)
-    return within is not None and within[0] > CERTAIN_ORDER * within[1]
+    totals = ((old.total, new.total) for old, new in costs if not old.memory)
+    old, new = next(totals, (0.0, 0.0))
+    return old > CERTAIN_ORDER * new
 
 
 def cost_of_mapping(
@@ -74,9 +76,8 @@ def cost_of_mapping(
     machine = context.machine
     builder = NestBuilder(scop, dependences, machine, mapping.directives, aliases, context.compiler)
     buffered = frozenset(each.array.name for each in mapping.buffers)
-    loops = Loops.of(
-        scop, builder.nest(as_unrolled(scop, mapping, context.compiler)), buffered, fused=context.fused
-    )
+    nest = builder.nest(as_unrolled(scop, mapping, context.compiler))
+    loops = Loops.of(scop, nest, buffered, fused=context.fused)
     width = context.compiled_vector_bytes
     return CandidateCost(
         name,

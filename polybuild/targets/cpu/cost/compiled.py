@@ -52,7 +52,7 @@ def _instructions(statement: Statement) -> int:
     found = operations_of(statement)
     computed = found.simple + found.divisions + found.roots + found.calls
     loaded = {
-        (each.array.name, str(each.relation))
+        (each.array.name, each.relation)
         for each in statement.accesses
         if each.kind is AccessKind.READ and each.array.extents
     }

@@ -2,7 +2,8 @@
 
 ``for (i) for (j) b[j][i] = a[i][j]`` comes to the neighbours of the elements of a column when it has been
 along all of the column: they are in the second cache then, unless rows of 1024 elements, say, let lines of
-the column drive each other out. Whether they do depends on a parameter, so this is what it costs on average.
+the column drive each other out. Where whether they do depends on a parameter, this is what it costs on
+average.
 Columns that are only read suffer less, and what is gained by other orders for them is seen without this.
 """
 
@@ -44,14 +45,11 @@ def _chance(reference: Reference, trips: float, point: isl.Set, machine: Machine
     cache holds, a column of as many lines as there are ways is in a single set.
     """
     distance = _bytes_between(reference, point)
-    if _is_number(reference.access.array.extents[-1]):
+    length = reference.access.array.extents[-1]
+    if length is not None and constant_value(length) is not None:
         in_one_set = distance > 0 and distance % (machine.l1.bytes // machine.l1.ways) == 0
         return float(in_one_set and trips >= machine.l1.ways)
     return POWERS_OF_TWO if trips * distance > machine.l2.bytes else 0.0
-
-
-def _is_number(extent: isl.PwAff | None) -> bool:
-    return extent is not None and constant_value(extent) is not None
 
 
 def _bytes_between(reference: Reference, point: isl.Set) -> int:

@@ -58,12 +58,11 @@ def cost_on_core(body: Body, extents: Extents, machine: Machine, compiled_bytes:
             lanes = wide
             part = _without_one(extents, compiled) if compiled.checked else 1.0
             found = (mixed[0] * part + scalar[0] * (1 - part), mixed[1] * part + scalar[1] * (1 - part))
+    together = lanes * (written.copies if written is not None else 1)
     return Cost(
         arithmetic=count * found[0],
         accesses=count * found[1],
-        waiting=_waiting(body, trips, count, sum(scalar), machine)
-        / lanes
-        / (written.copies if written else 1),
+        waiting=_waiting(body, trips, count, sum(scalar), machine) / together,
     )
 
 

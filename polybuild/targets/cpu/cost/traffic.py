@@ -91,9 +91,8 @@ class Traffic:
         if not missing:
             return whole
         trips, body = self._trips(nest), self.moved(nest.body, level, depth + 1)
-        together = max(
-            1.0, min(nest.lanes * nest.copies, trips)
-        )  # lanes share the lines that neighbours share
+        # lanes share the lines that neighbours share
+        together = max(1.0, min(nest.lanes * nest.copies, trips))
         again = trips / together * max(body, together * whole / max(1.0, trips))
         return max(whole, missing * again + (1.0 - missing) * whole)
 
