@@ -18,6 +18,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences, PrivateArray, by_memory
 from polybuild.poly.budget import settled_within
 from polybuild.poly.marks import MarkKind
+from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.relations import maps_of, sets_of, union_of
 from polybuild.poly.trees import children, descendants, is_band, is_mark, member, node_kind, within
 from polybuild.scop.model import Scop
@@ -128,6 +129,12 @@ def active_dependences(node: isl.ScheduleNode, relation: isl.UnionMap) -> isl.Un
 
     Band by band: all of the order above is a function in many pieces where sequences part statements.
     """
+    return _active_dependences(Itself(node), Itself(relation))
+
+
+@remembered  # whoever looks at a band asks several questions about it
+def _active_dependences(at: Itself[isl.ScheduleNode], pairs: Itself[isl.UnionMap]) -> isl.UnionMap:
+    node, relation = at.value, pairs.value
     here = node.get_domain()
     relation = relation.intersect_domain(here).intersect_range(here)
     while node.has_parent():

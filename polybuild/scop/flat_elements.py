@@ -14,9 +14,31 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polybuild.scop.model import Array
+from polybuild.poly.memory import Itself, remembered
+from polybuild.scop.model import Access, Array
 
 _in, _param = isl.dim_type.in_, isl.dim_type.param
+
+
+def element_of(access: Access) -> isl.PwMultiAff:
+    """The element of ``access``, of which there is one, in one piece where that is its address."""
+    return _element(access.relation, Itself(access.array))
+
+
+def subscripts_of(access: Access) -> tuple[isl.PwAff, ...]:
+    """The subscripts of ``element_of`` an ``access``, each in as few pieces as it has by itself."""
+    return _subscripts(access.relation, Itself(access.array))
+
+
+@remembered  # statements stand at several places of generated code
+def _element(relation: isl.Map, array: Itself[Array]) -> isl.PwMultiAff:
+    return in_one_piece(isl.PwMultiAff.from_map(relation), array.value)
+
+
+@remembered
+def _subscripts(relation: isl.Map, array: Itself[Array]) -> tuple[isl.PwAff, ...]:
+    element = _element(relation, array)
+    return tuple(element.get_pw_aff(dim).coalesce() for dim in range(element.dim(isl.dim_type.out)))
 
 
 def in_one_piece(element: isl.PwMultiAff, array: Array) -> isl.PwMultiAff:

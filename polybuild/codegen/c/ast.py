@@ -21,7 +21,7 @@ from polybuild.codegen.c.nodes import called_by
 from polybuild.codegen.c.vector_blocks import PackedElement, Packing, Tiles, VectorBlock
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import everywhere, only_piece
-from polybuild.scop.flat_elements import in_one_piece
+from polybuild.scop.flat_elements import element_of, subscripts_of
 from polybuild.scop.model import Access, Scop, Statement
 from polybuild.targets.model import Accumulator, Packed, RegisterTile
 from polybuild.values import dataclass
@@ -238,11 +238,11 @@ def instance_at(
 
     subscripts: dict[isl.PwAff, isl.AstExpr] = {}  # neighbours have most of theirs in common
 
-    def chosen_element(element: isl.PwMultiAff) -> isl.AstExpr:
+    def chosen_element(access: Access) -> isl.AstExpr:
         """Where an access is whose subscripts are choices, each by itself."""
-        indices = isl.AstExprList.alloc(element.get_ctx(), element.dim(isl.dim_type.out))
-        for dim in range(element.dim(isl.dim_type.out)):
-            value = element.get_pw_aff(dim).coalesce()
+        values = subscripts_of(access)
+        indices = isl.AstExprList.alloc(here.get_ctx(), len(values))
+        for value in values:
             if value not in subscripts:
                 at = (
                     value.pullback_pw_multi_aff(to_instance)
@@ -251,18 +251,18 @@ def instance_at(
                 )
                 subscripts[value] = build.expr_from_pw_aff(at)
             indices = indices.add(subscripts[value])
-        return isl.AstExpr.from_id(element.get_tuple_id(isl.dim_type.out)).access(indices)
+        return isl.AstExpr.from_id(access.relation.get_tuple_id(isl.dim_type.out)).access(indices)
 
     def place(access: Access) -> tuple[Access, isl.AstExpr]:
         buffer = buffers.get(access.array.name)
         if buffer is None:
-            element = in_one_piece(isl.PwMultiAff.from_map(access.relation), access.array)
+            element = element_of(access)
             affine = only_piece(element)
             if affine is not None and moved is not None:
                 at = isl.PwMultiAff.from_multi_aff(affine.pullback_multi_aff(moved))
                 return access, build.access_from_pw_multi_aff(at)
             if affine is None:
-                return access, chosen_element(element)
+                return access, chosen_element(access)
         else:
             access, element = replace(access, array=buffer.array), buffer.element(access.relation)
         at = element.pullback_pw_multi_aff(to_instance)

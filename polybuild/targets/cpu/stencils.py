@@ -12,6 +12,7 @@ from polybuild.c.types import FloatingType
 from polybuild.context import CompileContext
 from polybuild.effort import FOLDED_LINE_HEIGHT, LINE_HEIGHTS, SEPARATED_PIECES, STENCIL_STEPS, TILE_HEIGHTS
 from polybuild.machine.model import DOUBLE, Machine
+from polybuild.poly.memory import remembered
 from polybuild.poly.relations import sets_of, span, tuple_name
 from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import children, is_band
@@ -290,10 +291,16 @@ def _grids(accesses: Sequence[Reference]) -> dict[tuple[str, tuple[int | None, .
     for each in nests or accesses:
         numbers: tuple[int | None, ...] = (None,) * len(each.access.array.extents)
         if each.access.relation.is_single_valued():
-            element = isl.PwMultiAff.from_map(each.access.relation)
-            numbers = tuple(constant_value(element.get_pw_aff(dim)) for dim in range(len(numbers)))
+            numbers = _numbers(each.access.relation)
         found[each.access.array.name, numbers] = element_size(each)
     return {grid: size for grid, size in found.items() if not any(_is_part(grid, each) for each in found)}
+
+
+@remembered  # a nest is looked at more than once
+def _numbers(relation: isl.Map) -> tuple[int | None, ...]:
+    """Which number each subscript is of the one element that instances of ``relation`` access."""
+    element = isl.PwMultiAff.from_map(relation)
+    return tuple(constant_value(element.get_pw_aff(dim)) for dim in range(element.dim(isl.dim_type.out)))
 
 
 def _is_part(grid: tuple[str, tuple[int | None, ...]], other: tuple[str, tuple[int | None, ...]]) -> bool:

@@ -8,7 +8,7 @@ from enum import Enum
 import islpy as isl
 
 from polybuild.poly.integers import integer_of
-from polybuild.poly.memory import remembered
+from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import Access, Scop, Statement
@@ -73,6 +73,12 @@ class Reference:
 
 def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
     """The accesses below ``band`` as functions of its members."""
+    return list(_references(Itself(scop), Itself(band)))
+
+
+@remembered  # whoever looks at a band asks several questions about it
+def _references(scop: Itself[Scop], node: Itself[isl.ScheduleNode]) -> list[Reference]:
+    band = node.value
     prefix = prefix_schedule(band)
     first = band.get_schedule_depth()
     members = range(first, first + band.band_n_member())
@@ -80,7 +86,7 @@ def references(scop: Scop, band: isl.ScheduleNode) -> list[Reference]:
         each.get_tuple_name(isl.dim_type.in_): each
         for each in maps_of(prefix.flat_range_product(band.get_subtree_schedule_union_map()))
     }
-    return references_at(scop, prefixes, members)
+    return references_at(scop.value, prefixes, members)
 
 
 def moving_counters(scop: Scop, band: isl.ScheduleNode) -> dict[str, frozenset[str]]:

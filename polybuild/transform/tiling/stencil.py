@@ -173,6 +173,7 @@ def _in_line(stencil: Stencil, dependences: isl.UnionMap) -> bool:
     return True
 
 
+@remembered  # whoever tiles what was found to be a stencil asks again
 def cone_along(time: isl.UnionPwAff, place: isl.UnionPwAff, dependences: isl.UnionMap) -> Cone:
     """The cone of ``dependences`` in the plane of ``time`` and any other coordinate."""
     plane = isl.UnionMap.from_union_pw_aff(time).flat_range_product(isl.UnionMap.from_union_pw_aff(place))
@@ -204,7 +205,11 @@ def fold(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
     found = {name: (position, *[0] * depth) for position, name in enumerate(counters)}
     folded = {name: [_moved(own[0], scale, found[name][0]), *own[1:]] for name, own in counters.items()}
     # one name for all statements: none of them may have an offset any more
-    dependences = [Distances("", "", each.space) for each in _distances(folded, relations)]
+    dependences = [
+        Distances("", "", tuple(tuple(_later(one, scale, gap) for one in side) for side in each.space))
+        for each in _distances(counters, relations)
+        for gap in [found[each.target][0] - found[each.source][0]]
+    ]
     if any(one.time <= 0 for each in dependences for side in each.space for one in side if one.corner):
         return None
     skews = _skews(dependences, depth)
@@ -213,6 +218,11 @@ def fold(counters: Counters, relations: Sequence[isl.Map]) -> Stencil | None:
     return _stencil(
         folded, dict.fromkeys(counters, (0,) * (1 + depth)), skews, (1, 1), steps=scale, original=counters
     )
+
+
+def _later(one: Generator, scale: int, gap: int) -> Generator:
+    """``one`` with ``scale`` times its distance in time, and ``gap`` more."""
+    return replace(one, time=scale * one.time + gap * one.corner)
 
 
 def _skews(dependences: Sequence[Distances], depth: int) -> list[tuple[Fraction | None, Fraction | None]]:

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pycparser import c_ast
 
 from polybuild.c.basic_types import INT
-from polybuild.c.syntax_tree import COMPARISONS, TRUTHS, key, walk
+from polybuild.c.syntax_tree import COMPARISONS, TRUTHS, key, numbered, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.context import CompilerRules, Masks
+from polybuild.poly.memory import Itself, remembered
 from polybuild.scop.model import AccessKind, Statement
 from polybuild.targets.cpu.cost.operations import DIVISIONS
 from polybuild.targets.cpu.lane_bodies import declared_type
@@ -41,9 +42,12 @@ def converts(
     if compiler.speculates:
         return True
     statements = {each.statement.name: each.statement for each in accesses if not each.statement.dynamic}
-    parts = {name: _Conditions.of(each, type_names) for name, each in statements.items()}
-    if not all(each.converts(compiler) for each in parts.values()):
+    found = {
+        name: _conditions_of(Itself(each), Itself(type_names), compiler) for name, each in statements.items()
+    }
+    if not all(converted for _, converted in found.values()):
         return False
+    parts = {name: conditions for name, (conditions, _) in found.items()}
     uncertain = _uncertain(accesses, parts)
     rows = {_row(each) for each in accesses if each not in uncertain}
     return all(
@@ -52,6 +56,15 @@ def converts(
         and (types is None or _row(each) in rows or not _may_wrap(each, types))
         for each in uncertain
     )
+
+
+@remembered  # bands, versions and candidates have most statements in common
+def _conditions_of(
+    statement: Itself[Statement], type_names: Itself[Mapping[str, Type]], compiler: CompilerRules
+) -> tuple[_Conditions, bool]:
+    """The parts of ``statement``, and whether ``compiler`` computes what is conditional for all lanes."""
+    parts = _Conditions.of(statement.value, type_names.value)
+    return parts, parts.converts(compiler)
 
 
 def _has_masks(reference: Reference, compiler: CompilerRules) -> bool:
@@ -123,8 +136,9 @@ class _Conditions:
     def converts(self, compiler: CompilerRules) -> bool:
         """Whether a compiler computes for all lanes what is under conditions, if not in any case already."""
         parts = list(walk(self.body))
-        known = {key(each) for each in parts if id(each) not in self.conditional}
-        guarded = (each for each in parts if id(each) in self.conditional and key(each) not in known)
+        said = numbered(parts)
+        known = {said[id(each)] for each in parts if id(each) not in self.conditional}
+        guarded = (each for each in parts if id(each) in self.conditional and said[id(each)] not in known)
         return all(self._is_computed(each, compiler) for each in guarded) and not any(
             self._compares(each) for each in _values(self.body, test=False)
         )

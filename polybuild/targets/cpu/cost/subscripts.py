@@ -13,7 +13,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import key, walk
-from polybuild.scop.flat_elements import in_one_piece
+from polybuild.scop.flat_elements import subscripts_of
 from polybuild.scop.model import Access, Statement
 from polybuild.targets.cpu.cost.operations import Operations
 
@@ -61,11 +61,9 @@ def _choices_along(access: Access, counter: int) -> int:
     """Among how many other subscripts ``access`` chooses as a ``counter`` goes on."""
     if not access.relation.is_single_valued():
         return 0
-    element = in_one_piece(isl.PwMultiAff.from_map(access.relation), access.array)
     choices, every = 0, access.relation.domain()
-    for position in range(element.dim(isl.dim_type.out)):
-        pieces = element.get_pw_aff(position).coalesce().get_pieces()
-        chosen = [where.gist(every) for where, _ in pieces]
+    for subscript in subscripts_of(access):
+        chosen = [where.gist(every) for where, _ in subscript.get_pieces()]
         along = sum(bool(each.involves_dims(isl.dim_type.set, counter, 1)) for each in chosen)
         choices += max(0, along - 1)
     return choices
