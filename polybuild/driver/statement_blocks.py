@@ -92,8 +92,9 @@ def _may_be_one(statement: Statement, other: Statement) -> bool:
 
 
 def _may_be_split(statement: Statement) -> bool:
-    """Whether a subscript has a remainder, or several cases."""
-    relations = [each.relation for each in statement.accesses if each.array.extents]
+    """Whether a subscript has a remainder, beside those of strides of loops, or several cases."""
+    elements = [each.relation for each in statement.accesses if each.array.extents]
+    relations = [each.gist_domain(statement.domain) for each in elements]
     return any(each.n_basic_map() > 1 or each.wrap().involves_locals() for each in relations)
 
 

@@ -20,7 +20,7 @@ more in all dependences over time, along which nothing is ever tiled.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -223,24 +223,51 @@ def _sets(node: c_ast.Node, name: str) -> bool:
 
 
 def _reads_changed(loop: c_ast.For, around: c_ast.Node) -> bool:
-    """Whether steps of ``loop`` read elements of arrays or pointers that the loop ``around`` changes."""
+    """Whether steps of ``loop`` read neighbours in arrays or pointers that the loop ``around`` changes."""
     changed = {root_of(target) for each in walk(around) if (target := changed_operand(each)) is not None}
+    changed.discard(None)
+    own, places = _names_of(loop)
     elements = (each for each in walk(loop.stmt) if isinstance(each, c_ast.ArrayRef))
-    return any(root_of(each) in changed and _is_moved(each, loop) for each in elements)
+    return any(root_of(each) in changed and _is_beside(each, own, places) for each in elements)
 
 
-def _is_moved(element: c_ast.Node, loop: c_ast.For) -> bool:
-    """Whether a subscript of ``element`` has something of ``loop`` in it."""
-    own: Collection[str] = {each.name for each in walk(loop) if isinstance(each, c_ast.Decl)}
-    own = {
-        *own,
-        *(target.name for each in walk(loop) if isinstance(target := changed_operand(each), c_ast.ID)),
-    }
+def _names_of(loop: c_ast.For) -> tuple[set[str], set[str]]:
+    """What ``loop`` and loops inside count with or declare; of these, the names of places of neighbours."""
+    declared = [each for each in walk(loop) if isinstance(each, c_ast.Decl)]
+    counted = {each.name for each in map(changed_operand, walk(loop)) if isinstance(each, c_ast.ID)}
+    own = counted.union(each.name for each in declared)
+    places = {each.name for each in declared if each.init is not None and _adds_to_place(each.init, own)}
+    return own, places
+
+
+def _is_beside(element: c_ast.Node, own: set[str], places: set[str]) -> bool:
+    """Whether a subscript of ``element`` is the place of a point and what the loops' ``own`` names add to it.
+
+    Places that these tell alone are those of a row that is read as a whole: it is best left in loops.
+    """
     while isinstance(element, c_ast.ArrayRef):
-        if not own.isdisjoint(names_in(element.subscript)):
+        if _adds_to_place(element.subscript, own) or not places.isdisjoint(names_in(element.subscript)):
             return True
         element = element.name
     return False
+
+
+def _adds_to_place(node: c_ast.Node, own: set[str]) -> bool:
+    """Whether ``node`` has a sum of a variable of a point and what a loop over its neighbours counts."""
+    sums = (each for each in walk(node) if isinstance(each, c_ast.BinaryOp) and each.op in {"+", "-"})
+    for each in sums:
+        terms = _terms_in(each)
+        variables = {str(term.name) for term in terms if isinstance(term, c_ast.ID)}
+        if variables.difference(own) and not all(own.isdisjoint(names_in(term)) for term in terms):
+            return True
+    return False
+
+
+def _terms_in(node: c_ast.Node) -> list[c_ast.Node]:
+    """What ``node`` adds up."""
+    if isinstance(node, c_ast.BinaryOp) and node.op in {"+", "-"}:
+        return [*_terms_in(node.left), *_terms_in(node.right)]
+    return [node]
 
 
 def root_of(node: c_ast.Node) -> str | None:

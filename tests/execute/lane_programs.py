@@ -10,6 +10,7 @@ from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
 AVX2 = "-mavx2"
+ALWAYS = Options(min_work=0)
 SUM = """\
 static unsigned long long sum(const void *data, unsigned long size)
 {
@@ -22,11 +23,13 @@ static unsigned long long sum(const void *data, unsigned long size)
 """What programs print their data by, in place of ``{sum}``."""
 
 
-def transformed(directory: Path, program: str, kind: str, *flags: str, **parts: str) -> tuple[Path, str]:
+def transformed(
+    directory: Path, program: str, kind: str, *flags: str, options: Options = ALWAYS, **parts: str
+) -> tuple[Path, str]:
     """A file, and its text transformed for ``flags``: ``program`` with ``parts``, for numbers of ``kind``."""
     words = {"root": "sqrtf", "size": "fabsf"} if kind == "float" else {"root": "sqrt", "size": "fabs"}
     source = write(directory / "one.c", program.format(type=kind, sum=SUM, **words, **parts))
-    result = compile_source(str(source), Options(min_work=0), ["gcc"], ["-O3", *flags])
+    result = compile_source(str(source), options, ["gcc"], ["-O3", *flags])
     assert [each.message for each in result.regions if each.status != "transformed"] == []
     return source, result.text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -192,6 +193,26 @@ def test_large_arrays_are_no_arrays_of_lanes(tmp_path):
     body = OWN_ARRAYS["work array"].replace("w[9]", "w[99999]")
     _, text = transformed(tmp_path, PROGRAM, "double", "-mavx2", body=body)
     assert "_lanes_0[" not in text
+
+
+SUMS_IN_MEMORY = {
+    "columns": """for (int x = 0; x < n; x++) { v[x] = u[x];
+        for (int k = 0; k < m; k++) v[x] = v[x] * f + B[k % 5][0] * u[x]; }""",
+    "no iteration": """for (int x = 0; x < n; x++) { v[x] = f;
+        for (int k = 3; k < m; k++) { v[x] -= A[0][k - 3] * u[x]; v[x] *= f; } }""",
+    "two sums": """for (int x = 0; x < n; x++) { u[x] = 0; v[x] = 0;
+        for (int k = 0; k < m; k++) { v[x] += A[0][k] * f; u[x] += v[x] * A[0][k]; } }""",
+}
+
+
+@pytest.mark.parametrize("kind", ["double", "float"])
+@pytest.mark.parametrize("name", [*SUMS_IN_MEMORY])
+def test_sums_in_memory_are_vectors(tmp_path, name, kind):
+    """An element that a loop inside adds to is a vector while that loop runs, as a variable would be."""
+    options = Options(min_work=0, schedule="original", tile=False, registers=False)
+    source, text = transformed(tmp_path, PROGRAM, kind, "-mavx2", options=options, body=SUMS_IN_MEMORY[name])
+    assert re.search(r"[uv]_lanes_0 = POLYBUILD_[DF]\d+\([uv]\[x\]\)", text)
+    check_results(source, text)
 
 
 @pytest.mark.parametrize("kind", ["double", "float"])

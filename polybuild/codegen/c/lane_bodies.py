@@ -35,8 +35,8 @@ from polybuild.targets.model import Interleaved, LaneBodies, LaneKind, LaneOpera
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import Instance
+    from polybuild.codegen.c.lane_elements import LaneElements
     from polybuild.codegen.c.row_buffers import RowBufferPrinter
-    from polybuild.codegen.c.row_windows import RowWindowPrinter
     from polybuild.scop.model import Access
 
 _OPERATORS = {"&&": "&", "||": "|"}
@@ -46,12 +46,14 @@ _BITS = {"&", "|", "^"}
 
 
 class LaneBodyPrinter:
-    """Prints the statements of a loop in lanes; ``buffers`` has rows that are packed, ``windows`` stretches.
+    """Prints the statements of a loop in lanes.
+
+    ``buffers`` has rows that are packed, ``elements`` are those in vectors.
 
     ``variables`` has the stems of vectors, or arrays, that private variables are, by name.
     """
 
-    def __init__(self, scope: LaneScope, buffers: RowBufferPrinter, windows: RowWindowPrinter) -> None:
+    def __init__(self, scope: LaneScope, buffers: RowBufferPrinter, elements: LaneElements) -> None:
         self._scope = scope
         self._lanes = scope.lanes
         self._names = scope.names
@@ -61,7 +63,7 @@ class LaneBodyPrinter:
             each.name: scope.names.declare_stem(f"{each.name}_lanes") for each in scope.lanes.variables
         }
         self._buffers = buffers
-        self._windows = windows
+        self._elements = elements
         self._places: Mapping[int, tuple[Access, isl.AstExpr]] = {}
         self._states = [LaneState() for _ in range(scope.lanes.copies)]
         self._printed: Instance | None = None
@@ -222,10 +224,10 @@ class LaneBodyPrinter:
                 value = self._assigned(node.rvalue, kind, name) if plain else self._operation(node, kind)
                 yield f"{variable} = {self._select(kind, self.state.mask, value.text, variable).text};"
             return
-        window = self._windows.element(node.lvalue, self._copy)
-        if window is not None:
+        vector = self._in_vector(node.lvalue)
+        if vector is not None:
             value = self._vector(node.rvalue, kind) if plain else self._operand(node.rvalue, kind)
-            yield f"{window} {node.op} {value.text};"
+            yield f"{vector} {node.op} {value.text};"
             return
         if self.state.mask:
             yield from self._stored_in_some(node, operand, kind)
@@ -395,9 +397,9 @@ class LaneBodyPrinter:
         if operand.counter:
             counters = ", ".join(self._counter(node, lane) for lane in range(self._lanes.lanes))
             return Operand(f"({self._type(self._kind(kind))}){{{counters}}}", POSTFIX)
-        window = self._windows.element(node, self._copy)
-        if window is not None:
-            return Operand(window, POSTFIX)
+        vector = self._in_vector(node)
+        if vector is not None:
+            return Operand(vector, POSTFIX)
         if id(node) in self._bodies.guarded:
             return self._guarded(node, operand, kind)
         place = self._element(node, 0) if operand.adjacent else self._packed(node)
@@ -413,6 +415,10 @@ class LaneBodyPrinter:
             return Operand(f"__builtin_convertvector({whole}, {self._type(self._integer)})", POSTFIX)
         elements = ", ".join(self._element(node, lane) for lane in range(self._lanes.lanes))
         return Operand(f"({self._type(self._kind(kind))}){{{elements}}}", POSTFIX)
+
+    def _in_vector(self, node: c_ast.Node) -> str | None:
+        """The vector that has what ``node`` accesses while a loop runs; None without one."""
+        return self._elements.vector(node, self._places.get(id(node)), self._copy)
 
     def _guarded(self, node: c_ast.Node, operand: LaneOperand, kind: LaneKind) -> Operand:
         """The elements that lanes at work read."""

@@ -10,6 +10,7 @@ import islpy as isl
 from polybuild.codegen.c.expressions import is_number
 from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
+from polybuild.codegen.c.lane_elements import LaneElements
 from polybuild.codegen.c.lane_exits import LaneExitPrinter
 from polybuild.codegen.c.lane_scope import LaneScope
 from polybuild.codegen.c.layout import loop
@@ -67,7 +68,8 @@ class LaneLoopBounds:
 class LaneLoopPrinter:
     """Prints one of the loops over vectors of iterations: ``node``, in ``scope``, with ``instances`` inside.
 
-    ``statements`` prints these in lanes, ``windows`` loops inside that go along rows.
+    ``statements`` prints these in lanes, ``windows`` loops inside that go along rows; ``elements`` are those
+    that loops inside have in vectors.
     """
 
     def __init__(self, scope: LaneScope, node: isl.AstNode, instances: Mapping[str, Instance]) -> None:
@@ -76,7 +78,9 @@ class LaneLoopPrinter:
             scope, [instances[each.get_annotation().get_name()] for each in users_below(node)]
         )
         self.windows = RowWindowPrinter(scope, instances)
-        self.statements = LaneExitPrinter(scope, LaneBodyPrinter(scope, self._buffers, self.windows))
+        self.elements = LaneElements(scope, instances, self.windows)
+        bodies = LaneBodyPrinter(scope, self._buffers, self.elements)
+        self.statements = LaneExitPrinter(scope, bodies)
 
     def head(self, bounds: LaneLoopBounds, indent: str) -> str:
         """The head of the loop."""

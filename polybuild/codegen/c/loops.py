@@ -43,7 +43,16 @@ from polybuild.codegen.c.loop_origins import UNKNOWN, LoopOrigin
 from polybuild.codegen.c.loop_pairs import PairPrinter, inner_of_pair
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.c.nodes import FOR, IF, flat, identifier_of, kind_of, statements_in_a_row, users_below
+from polybuild.codegen.c.nodes import (
+    FOR,
+    IF,
+    flat,
+    identifier_of,
+    kind_of,
+    statements_in_a_row,
+    surely_runs,
+    users_below,
+)
 from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.parts import PartsPrinter, counts_up
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter, block_below
@@ -246,6 +255,9 @@ class LoopPrinter:
             if pair is not None:
                 return pair
             directive = replace(directive, shared=1)
+        within_lanes = self._with_elements(node, before, indent)
+        if within_lanes is not None:
+            return within_lanes
         own = self._own_type(node)
         if self._lanes is not None and own is None and (windows := self._lanes.windows.windows_of(node)):
             inside = partial(self._body, node, counter, None, None)
@@ -451,9 +463,27 @@ class LoopPrinter:
         head = opening(f"{indent}{{") if runs is None else condition(f"{indent}if ({runs})")
         return [head, *lines, closing(indent)]
 
+    def _with_elements(self, node: isl.AstNode, mark: Mark | None, indent: str) -> list[str] | None:
+        """The loop ``node`` in lanes below vectors for elements that it writes again and again, if any."""
+        if self._lanes is None:
+            return None
+        elements, inner, declared = self._lanes.elements, indent + _INDENT, self._names.enter()
+        loads, stores = elements.enter(node, inner)
+        if not loads:
+            self._names.leave(declared)
+            return None
+        lines = self._for(node, inner, mark)
+        elements.leave(len(loads))
+        self._names.leave(declared)
+        runs = self._runs(node, identifier_of(node))
+        head = opening(f"{indent}{{") if runs is None else condition(f"{indent}if ({runs})")
+        return [head, *loads, *lines, *stores, closing(indent)]
+
     def _runs(self, loop: isl.AstNode, identifier: str) -> str | None:
         """That ``loop`` has an iteration, as a condition; None where it is plain to see."""
         first, last = loop.for_get_init(), loop.for_get_cond().op_get_arg(1)
+        if surely_runs(loop):
+            return None
         if not is_atom(last) and isl.ast_expr_op_type(last.op_get_type()) == isl.ast_expr_op_type.add:
             start, more = last.op_get_arg(0), last.op_get_arg(1)
             if start.is_equal(first) and is_atom(more) and more.to_C_str().isdigit():

@@ -62,6 +62,17 @@ def called_by(user: isl.AstNode) -> str:
     return str(user.user_get_expr().op_get_arg(0).id_get_id().get_name())
 
 
+def surely_runs(loop: isl.AstNode) -> bool:
+    """Whether ``loop`` has an iteration, as its bounds are numbers."""
+    if loop.for_is_degenerate():
+        return True
+    bounds = loop.for_get_init(), loop.for_get_cond().op_get_arg(1)
+    if not all(isl.ast_expr_type(each.get_type()) == isl.ast_expr_type.int for each in bounds):
+        return False
+    first, last = (each.int_get_val() for each in bounds)
+    return bool(first.lt(last))
+
+
 def mentions(expression: isl.AstExpr, name: str) -> bool:
     """Whether what isl calls ``name`` is part of ``expression``."""
     kind = isl.ast_expr_type(expression.get_type())

@@ -38,6 +38,7 @@ from polybuild.targets.cpu.lane_windows import copies_with, find_row_windows, st
 from polybuild.targets.cpu.strides import Reference, Stride, moving_counters, references
 from polybuild.targets.cpu.vectorise import has_loops
 from polybuild.targets.model import Interleaved, LaneLoop, LaneOperand, PackedRows, RowWindow, RowWindows
+from polybuild.transform.full_unrolling import maximum_trips
 from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -81,6 +82,7 @@ def find_lane_loop(
     if own > machine.l2.bytes // 2:
         return None
     copies = max(1, min(copies, machine.l1.bytes // own)) if own else copies
+    copies = copies_in_row(copies, lanes, maximum_trips(node, 0))
     often = {id(part) for each in repeated for part in walk(each.body)}
     inside = {part: each for part, each in operands.items() if part in often}
     rows = _rows(node, scop, inside, _Vectors(element, lanes, copies), machine, repeats=loops)
@@ -88,13 +90,12 @@ def find_lane_loop(
         return None
     variables, has_lanes = tuple(private.values()), found.typing.has_lanes
     vectors = frozenset(each.name for each in variables if has_lanes(each.element))
-    bodies = found.typing.bodies
     loose = _loose(node, variables, statements, element)
     return LaneLoop(
         element,
         lanes,
         rows.copies,
-        bodies,
+        found.typing.bodies,
         variables,
         rows.packed,
         vectors,
@@ -360,6 +361,15 @@ def _copies(variables: int, machine: Machine) -> int:
     while copies > 1 and copies * variables > machine.vector.registers // 2:
         copies //= 2
     return copies
+
+
+def copies_in_row(copies: int, lanes: int, trips: isl.Val) -> int:
+    """How many vectors of ``lanes`` run together in rows of at most so many ``trips``, of at most ``copies``.
+
+    Those of a row are as few at a time as they can: each waits as long, whether others run beside it or not.
+    """
+    vectors = trips.to_python() // lanes if trips.is_int() else copies
+    return min(range(copies, 0, -1), key=lambda together: sum(divmod(vectors, together)))
 
 
 def _operands(

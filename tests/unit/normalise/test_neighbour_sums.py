@@ -63,6 +63,10 @@ def test_a_sum_becomes_one_expression(body, expected):
         "double s = 0; for (int x = -3; x < 3; x++) for (int y = 0; y < 6; y++) s += u[i + x + y]; v[i] = s;",
         # a grid that no step changes
         "double s = 0; for (int x = -1; x <= 1; x++) s += w[i + x]; v[i] = s;",
+        # a row that each iteration has of its own, and rows that points have in an array
+        """double r[4]; for (int x = 0; x < 4; x++) r[x] = w[x];
+        double s = 0; for (int x = 0; x < 4; x++) s += r[x] * r[x]; v[i] = s;""",
+        "double s = 0; for (int x = 0; x < 4; x++) s += u[4 * i + x]; v[i] = s;",
         # what is added does not move along with the loop
         "double s = 0; for (int x = -1; x <= 1; x++) s += u[i]; v[i] = s;",
         # one sum is a term of the other
@@ -83,6 +87,15 @@ def test_a_sum_becomes_one_expression(body, expected):
 def test_other_loops_stay(body):
     text, unchanged = _joined(body)
     assert unchanged, text
+
+
+def test_members_of_structures_are_no_grids_that_steps_change():
+    given = region_of(
+        "struct layer { int n; double *u, *v; };\nvoid f(int n, struct layer *l) {\n#pragma scop\n"
+        "for (int t = 0; t < n; t++) for (int i = 1; i < n - 1; i++) { double s = 0;"
+        " for (int x = -1; x <= 1; x++) s += l->u[i + x]; l->v[i] = s; }\n#pragma endscop\n}\n"
+    )
+    assert join_neighbour_sums(given) is given
 
 
 def test_sums_in_one_loop_alone_stay():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import islpy as isl
 import pytest
 
 from polybuild.poly.trees import descendants, is_band
@@ -37,6 +38,29 @@ def test_bands(model, body, bands):
         for each in descendants(schedule.get_root())
         if is_band(each)
     ] == bands
+
+
+@pytest.mark.parametrize(
+    ("body", "up"),
+    [
+        ("for (int i = n - 1; i >= 0; i--) for (int j = n - 1; j > 0; j--) a[i][j] = b[i][j];", [True, True]),
+        (
+            "for (int i = n - 2; i >= 0; i--) for (int j = n - 1; j > 0; j--) a[i][j] = a[i + 1][j];",
+            [False, True],
+        ),
+    ],
+)
+def test_loops_that_carry_nothing_count_up(model, body, up):
+    found = model(body, PARAMETERS)
+    schedule = original_bands(found.scop, found.dependences)
+    check_schedule(schedule, found.dependences, found.scop.domain)
+    (band,) = filter(is_band, descendants(schedule.get_root()))
+    aff = [
+        band.band_get_partial_schedule().get_union_pw_aff(at).get_pw_aff_list().get_at(0).get_pieces()[0][1]
+        for at in range(2)
+    ]
+    signs = [each.get_coefficient_val(isl.dim_type.in_, at).sgn() for at, each in enumerate(aff)]
+    assert [each > 0 for each in signs] == up
 
 
 @pytest.mark.parametrize(

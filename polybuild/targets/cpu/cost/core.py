@@ -110,14 +110,14 @@ def _in_lanes(
     # what is narrower than a double takes as many times less
     time += (counts.divisions * vector.divide + counts.roots * vector.root) * counts.width / DOUBLE
     inner = next((each for each in reversed(body.around) if not each.unrolled and each is not loop), None)
-    kept = inner if loop.registers or (loop.simd and inner in _inside(body, loop)) else None
-    accesses = 0.0
+    kept = inner if loop.registers or inner in _inside(body, loop) else None
+    together, accesses = adjacent_access(lanes * counts.width, counts.width, machine) / lanes, 0.0
     for each in _distinct(body, kept):
         stride, way = each.stride(loop.dim), loop.ways.get(id(each.access.node))
         if way is LaneWay.SINGLE:
             accesses += unit.access + unit.guard * unit.operation
         elif loop.registers or stride is Stride.UNIT:
-            accesses += _share(each, body, trips) * unit.access / lanes
+            accesses += _share(each, body, trips) * together
         elif stride is Stride.NONE:
             moves = inner in _inside(body, loop) and each.stride(inner.dim) is not Stride.NONE
             accesses += unit.access / lanes / loop.copies if moves or not loop.simd else 0.0
@@ -128,6 +128,15 @@ def _in_lanes(
         else:
             accesses += _strided(each, loop, lanes, machine)
     return time, accesses
+
+
+def adjacent_access(size: int, width: int, machine: Machine) -> float:
+    """To load or store a vector of ``size`` bytes, of elements of ``width``: it begins anywhere in a line.
+
+    The two lines that it may be in are accessed one after the other.
+    """
+    in_one = max(machine.arithmetic.access, size / machine.l1.bandwidth)
+    return in_one * (1 + max(0, size - width) / machine.memory.line)
 
 
 def _transposed(lanes: int, width: int, machine: Machine) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import islpy as isl
 import pytest
 from contexts import context_of
 
@@ -14,6 +15,7 @@ from polybuild.poly.marks import MarkKind
 from polybuild.poly.trees import descendants, mark_of
 from polybuild.schedule.legality import check_schedule
 from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.cpu.lane_loops import copies_in_row
 from polybuild.targets.cpu.mapping import CpuMapping
 
 MATRICES = "int n, double C[restrict n][n], double A[restrict n][n], double B[restrict n][n]"
@@ -326,6 +328,14 @@ def test_a_loop_with_a_search_inside_runs_in_lanes(model, operand, lanes):
     found = model(NEAREST.replace("OPERAND", operand), NEAREST_PARAMETERS, before=before)
     mapping = choose_mapping(found.scop, found.dependences, context_of())
     assert any(each.lanes is not None for each in mapping.directives.values()) is lanes
+
+
+def test_as_many_vectors_run_together_as_a_tile_has():
+    assert copies_in_row(4, 8, isl.Val(48)) == 3
+    assert copies_in_row(4, 8, isl.Val(64)) == 4
+    assert copies_in_row(4, 8, isl.Val(40)) == 4
+    assert copies_in_row(4, 8, isl.Val(56)) == 3
+    assert copies_in_row(4, 8, isl.Val(5)) == 4  # no vector at all
 
 
 @pytest.mark.parametrize(("bound", "lanes"), [("n", True), ("i", False)])

@@ -155,7 +155,7 @@ def test_register_tiles_win_where_they_are_faster_on_a_core(model):
     (rows,) = (each for each in mapping.rejected if each.name == "original order")
     chosen = cost_of_mapping("", found.scop, found.dependences, mapping, processors(2))
     gain = rows.one_thread.at({"n": 1000}).total / chosen.one_thread.at({"n": 1000}).total
-    assert CERTAIN_GAIN < gain < CERTAIN_ORDER
+    assert gain > CERTAIN_GAIN
 
 
 def test_tiles_go_where_columns_meet_their_lines_again(model):

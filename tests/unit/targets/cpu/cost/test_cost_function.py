@@ -19,6 +19,7 @@ from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.cost.compare import cost_of_mapping, cost_of_original
 from polybuild.targets.cpu.cost.compiled import as_compiled
 from polybuild.targets.cpu.cost.compilers_lanes import CompilersLanes, nowhere
+from polybuild.targets.cpu.cost.core import adjacent_access
 from polybuild.targets.cpu.cost.extents import extents_at
 from polybuild.targets.cpu.cost.parameters import larger_sizes, parameters_at, usual_values
 from polybuild.targets.cpu.cost.points import Points
@@ -61,6 +62,16 @@ def original(model):
         return cost_of_original(read.scop, read.dependences, reductions, context_of()).at(values)
 
     return make
+
+
+def test_vectors_that_begin_anywhere_are_in_two_lines():
+    """What begins at any element of a line mostly ends in the next one, if it is as long as a line."""
+    machine = context_of().machine
+    line = machine.memory.line
+    whole = max(machine.arithmetic.access, line / machine.l1.bandwidth)
+    assert adjacent_access(line, 8, machine) == pytest.approx(whole * (2 - 8 / line))
+    assert adjacent_access(8, 8, machine) == pytest.approx(machine.arithmetic.access)
+    assert adjacent_access(line // 2, 8, machine) < adjacent_access(line, 8, machine)
 
 
 def test_traffic_is_whole_lines_and_what_is_written_goes_both_ways(original):
