@@ -3,7 +3,13 @@
 They are those of ``runtime/src/session.c``: a run begins and ends, kernels are launched, their statements
 run on all threads or on one, and arrays travel::
 
-    start + launches * launch + spread * instance + alone * alone + copies * copy + bytes / bandwidth
+    start + launches * launch + kernels + alone * alone + copies * copy + bytes / bandwidth
+
+A kernel takes its instances' time (``targets/gpu/instance_costs.py``) where its blocks keep the device busy.
+They run in waves, of as many as its multiprocessors hold at once; in the last one these hold fewer, which
+takes less time, but not as little as there are fewer::
+
+    time / blocks * at once * (full waves + wave + (1 - wave) * those in the last one / those at once)
 
 What stays on the device does not travel; what the host takes then is more by its way home.
 """
@@ -26,7 +32,7 @@ from polybuild.targets.cpu.cost.parameters import (
     usual_values,
     values_at,
 )
-from polybuild.targets.device import Transfer
+from polybuild.targets.device import KernelCost, Transfer
 
 
 def device_prediction_of(
@@ -51,7 +57,7 @@ def device_prediction_of(
     launches = sum(instances_at(each, point) for each in plan.launches)
     parts = {
         "launches": launches * device.launch,
-        "statements": (instances - alone) * device.instance,
+        "statements": sum(_kernel_time(each, counts, point, machine) for each in plan.tree.costs.values()),
         "one_thread": alone * device.alone,
     }
     boxes = [(each, _bytes_of(each, point)) for each in plan.transfers]
@@ -69,6 +75,22 @@ def device_prediction_of(
         values_at(point),
         parts,
     )
+
+
+def _kernel_time(cost: KernelCost, counts: Mapping[str, float], point: isl.Set, machine: Machine) -> float:
+    """What all launches of a kernel take whose statements have so many instances, as ``counts`` says."""
+    time = sum(each * counts.get(name, 0.0) for name, each in cost.statements.items())
+    return time * in_waves(instances_at(cost.grid, point), cost.at_once, machine)
+
+
+def in_waves(blocks: float, at_once: int, machine: Machine) -> float:
+    """The time of ``blocks`` over that where all multiprocessors always have so many ``at_once``."""
+    processors, wave = machine.multiprocessor.count, machine.throughput.wave
+    if not blocks:
+        return 0.0
+    full, rest = divmod(blocks, at_once * processors)
+    last = wave + (1 - wave) * math.ceil(rest / processors) / at_once if rest else 0.0
+    return (full + last) * at_once * processors / blocks
 
 
 def _bytes_of(transfer: Transfer, point: isl.Set) -> int:

@@ -156,7 +156,7 @@ class Device:
     cache: int = _figure(50 * 1024 * 1024, Unit.BYTES, "its cache")
     threads: int = _figure(132 * 2048, Unit.COUNT, "threads that run at once")
     overflow: float = _figure(8.0, Unit.RATIO, "grids of unknown extents over its cache")
-    instance: float = _figure(0.003, Unit.NANOSECONDS, "a statement once, where all threads share them")
+    instance: float = _figure(0.0001, Unit.NANOSECONDS, "the loop around a statement, once, on all threads")
     alone: float = _figure(50.0, Unit.NANOSECONDS, "a statement once, where one thread runs it alone")
     host: float = _figure(2.0, Unit.NANOSECONDS, "a statement once on one thread of the host")
     work: int = _figure(10_000, Unit.COUNT, "statements that a launch is worth where no values are there yet")
@@ -187,6 +187,22 @@ class Residency:
     blocks: int = _figure(32, Unit.COUNT, "blocks that it holds")
     shared: int = _figure(228 * 1024, Unit.BYTES, "its shared memory")
     system: int = _figure(1024, Unit.BYTES, "of that, what the system takes for a block")
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """What the multiprocessors of a device do together, where blocks keep them busy.
+
+    Fitted to what an H200 took for products, sums and stencils (``benchmarks/results``, gpu-products-h200,
+    gpu-accumulations and gpu-stencil-times).
+    """
+
+    double: float = _figure(34_000.0, Unit.GIGAFLOPS, "sums and products of doubles, at most")
+    matrix: float = _figure(33_000.0, Unit.GIGAFLOPS, "the same by instructions for matrices")
+    vectors: int = _figure(2270, Unit.COUNT, "vectors that threads read from shared memory in a nanosecond")
+    sectors: int = _figure(900, Unit.COUNT, "sectors that warps access in a nanosecond, in caches")
+    special: int = _figure(2000, Unit.COUNT, "divisions, roots and calls of functions in a nanosecond")
+    wave: float = _figure(0.3, Unit.RATIO, "time of one block alone over that of all that are held at once")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +252,7 @@ class Machine:
     device: Device = Device()
     multiprocessor: Multiprocessor = Multiprocessor()
     residency: Residency = Residency()
+    throughput: Throughput = Throughput()
     cooperative: CooperativeLaunch = CooperativeLaunch()
     interconnect: Interconnect = Interconnect()
     network: Network = Network()

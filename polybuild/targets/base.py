@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from polybuild.diagnostics import PolybuildError
-from polybuild.machine.model import Device, Multiprocessor
+from polybuild.machine.model import Machine
 from polybuild.targets.instructions import CopyStages, MatrixInstruction
 from polybuild.targets.kernel_file import KernelFile
 from polybuild.targets.languages import KernelLanguage
@@ -145,8 +145,8 @@ class DeviceLimits:
     ``stages`` how copies go to tiles of shared memory while others are used,
     ``private_elements`` how many in memory of its own, ``axes`` how many dimensions a grid has,
     ``outer_blocks`` the maximum number of blocks along each axis of it but x. A loop of ``long_trips``
-    iterations has some for each thread of a warp. What work takes on the device is in ``figures``, what runs
-    at once in ``processor``.
+    iterations has some for each thread of a warp. What work takes on the device, and what runs at once, the
+    ``machine`` knows; where the compiler ``contracts`` sums with products they are one operation.
     """
 
     block_threads: int = 1024
@@ -159,8 +159,8 @@ class DeviceLimits:
     long_trips: int = 32
     shapes: BlockShapes = BlockShapes()
     parts: ReductionParts = ReductionParts()
-    figures: Device = Device()
-    processor: Multiprocessor = Multiprocessor()
+    machine: Machine = Machine()
+    contracts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

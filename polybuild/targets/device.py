@@ -363,6 +363,19 @@ class MemoryRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelCost:
+    """What a kernel takes: nanoseconds of an instance of each of its ``statements``, by name.
+
+    That is where all multiprocessors are busy. ``grid`` bounds the blocks along its axes, functions of the
+    parameters; a multiprocessor has ``at_once`` of them at a time.
+    """
+
+    statements: Mapping[str, float]
+    grid: tuple[isl.PwAff, ...]
+    at_once: int
+
+
+@dataclass(frozen=True, slots=True)
 class KernelTree:
     """A tree from which the code of the host and of the threads can be generated.
 
@@ -372,7 +385,7 @@ class KernelTree:
     what it keeps in shared memory and registers; ``added`` the statements that are
     no instances of the region's, by name; ``full`` the full tiles, by the name of the
     mark around what is done for a tile. ``told`` is what is said of tiles without room. ``requests`` are,
-    per kernel, those for what is in no tile.
+    per kernel, those for what is in no tile, ``costs`` what those take that many threads run.
     """
 
     schedule: isl.Schedule
@@ -383,6 +396,7 @@ class KernelTree:
     full: Mapping[Mark, FullTiles]
     told: tuple[str, ...] = ()
     requests: Mapping[Mark, tuple[MemoryRequest, ...]] = field(default_factory=dict)
+    costs: Mapping[Mark, KernelCost] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

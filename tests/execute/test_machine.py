@@ -163,7 +163,7 @@ def test_nothing_was_measured(run, tmp_path):
 def test_programs_estimate_by_the_figures_of_the_device(run, tmp_path):
     (tmp_path / "m.toml").write_text('version = 1\n[device]\nlaunch = "7 us"\n')
     assert run("compile in.c -o out.c --backend opencl --machine m.toml -- gcc -O2").returncode == 0
-    assert ".launch = 7000.0, .instance = 0.003" in (tmp_path / "out.c").read_text()
+    assert ".launch = 7000.0, .alone = 50.0" in (tmp_path / "out.c").read_text()
 
 
 def test_every_figure_is_in_the_reference():

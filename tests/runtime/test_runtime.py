@@ -156,12 +156,13 @@ def test_a_run_of_bytes_is_copied_as_one(client: Client, stand_ins: StandIns) ->
 
 
 @pytest.mark.parametrize(
-    ("instances", "serial", "launches", "travelling", "where"),
+    ("instances", "serial", "launches", "travelling", "blocks", "where"),
     [
-        (1e8, 0, 1, 8, "device"),
-        (1e8, 0, 1e6, 8, "host"),
-        (1e8, 1e8, 1, 8, "host"),
-        (1e8, 0, 1, 10**11, "host"),
+        (1e8, 0, 1, 8, 10**6, "device"),
+        (1e8, 0, 1e6, 8, 10**6, "host"),
+        (1e8, 1e8, 1, 8, 10**6, "host"),
+        (1e8, 0, 1, 10**11, 10**6, "host"),
+        (1e8, 0, 1, 8, 1, "host"),
     ],
 )
 def test_what_a_run_costs(
@@ -172,10 +173,11 @@ def test_what_a_run_costs(
     serial: float,
     launches: float,
     travelling: int,
+    blocks: int,
     where: str,
 ) -> None:
-    """Launches, what one thread does alone and each array that travels count, whatever else is there."""
-    work = (instances, serial, launches, travelling)
+    """Launches, what one thread does alone, arrays that travel and blocks count, whatever else is there."""
+    work = (instances, serial, launches, travelling, blocks)
     done = estimates.run(*map(str, work), environment=stand_ins.environment(POLYBUILD_BACKEND="auto"))
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, where, "")
 

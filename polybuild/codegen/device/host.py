@@ -159,6 +159,7 @@ def _device_text(
         *declared,
         *shapes,
         f"const polybuild_use pb_uses[] = {{{uses}}};",
+        *_kernel_works(request, conditions),
         f"polybuild_session *const pb_session = {counted}polybuild_open(&{name},",
         f"{_INDENT * 2}&(const polybuild_work){{{_work(request, conditions)}}},",
         f"{_INDENT * 2}{used});",
@@ -250,15 +251,39 @@ def _work(request: DeviceRequest, conditions: ConditionPrinter) -> str:
         for each, trips in zip(request.scop.statements, request.work, strict=True)
         if each.name in request.plan.serial
     ]
-    launches = Counter(conditions.instances([each]) for each in request.plan.launches)
+    costs = request.plan.tree.costs
     return (
-        f".instances = {conditions.instances(request.work)},"
-        f" .serial = {conditions.instances(alone) or '0.0'},"
-        f" .launches = {' + '.join(f'{count}.0 * {text}' for text, count in launches.items())},"
+        f".instances = {_sum(request.work, conditions)},"
+        f" .serial = {_sum(alone, conditions)},"
+        f" .launches = {_sum(request.plan.launches, conditions)},"
         f" .minimum = {request.minimum_work}.0"
+        + (f", .kernels = pb_kernels, .kernel_count = {len(costs)}" if costs else "")
         + (f", .runs = {conditions.instances([request.runs])}" if request.runs else "")
         + (", .replay = 1" if request.launches == "graphs" else "")
     )
+
+
+def _sum(products: Iterable[Sequence[isl.PwAff]], conditions: ConditionPrinter) -> str:
+    """The sum of ``products`` of trip counts, in double."""
+    counted = Counter(conditions.instances([each]) for each in products)
+    terms = (f"{count}.0 * {text}" if count > 1 else text for text, count in counted.items())
+    return " + ".join(terms) or "0.0"
+
+
+def _kernel_works(request: DeviceRequest, conditions: ConditionPrinter) -> list[str]:
+    """The lines that declare what each kernel takes that many threads run, ``pb_kernels``."""
+    trips = {each.name: work for each, work in zip(request.scop.statements, request.work, strict=True)}
+    lines: list[str] = []
+    for cost in request.plan.tree.costs.values():
+        alike: dict[str, float] = {}
+        for name, time in cost.statements.items():
+            instances = conditions.instances([trips[name]])
+            alike[instances] = alike.get(instances, 0.0) + time
+        times = " + ".join(f"{time:.3g} * {instances}" for instances, time in alike.items())
+        lines.append(
+            f"{_INDENT * 2}{{{times or '0.0'}, {conditions.instances([cost.grid])}, {cost.at_once}}},"
+        )
+    return ["const polybuild_kernel_work pb_kernels[] = {", *lines, "};"] if lines else []
 
 
 @dataclass(frozen=True, slots=True)

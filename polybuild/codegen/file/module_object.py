@@ -73,11 +73,12 @@ def _costs(machine: Machine) -> str:
         "copy": interconnect.copy,
         "bandwidth": interconnect.bandwidth,
         "launch": device.launch,
-        "instance": device.instance,
         "alone": device.alone,
         "host": device.host,
         "meeting": cooperative.meeting,
         "fixed": cooperative.fixed,
+        "wave": machine.throughput.wave,
+        "processors": machine.multiprocessor.count,
     }
     return f"{{{', '.join(f'.{name} = {float(value)!r}' for name, value in members.items())}}}"
 

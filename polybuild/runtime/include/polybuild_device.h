@@ -49,17 +49,18 @@ extern "C" {
 #endif
 
 /* Changes whenever the structures below do; a module of another version runs on the host. */
-#define POLYBUILD_DEVICE_VERSION 7
+#define POLYBUILD_DEVICE_VERSION 8
 
 typedef struct polybuild_session polybuild_session; /* one run of one region on a device */
 typedef struct polybuild_buffer polybuild_buffer;   /* an array of a session, on the device */
 
 /* What it costs to run on a device, about: nanoseconds to begin and end a run, and the copy of an array; bytes
- * copied a nanosecond; nanoseconds for a launch, and for a statement instance where all threads of the device
- * share them, where one of them runs it alone, and on one thread of the host; nanoseconds for all blocks to meet,
- * and the part of their time that blocks lose which cannot be given to where there is room. */
+ * copied a nanosecond; nanoseconds for a launch, and for a statement instance where one thread of the device runs
+ * it alone, and on one thread of the host; nanoseconds for all blocks to meet, and the part of their time that
+ * blocks lose which cannot be given to where there is room; the time of a block that a multiprocessor holds alone
+ * over that of all that it holds at once, and how many multiprocessors there are. */
 typedef struct polybuild_costs {
-    double start, copy, bandwidth, launch, instance, alone, host, meeting, fixed;
+    double start, copy, bandwidth, launch, alone, host, meeting, fixed, wave, processors;
 } polybuild_costs;
 
 /* What the kernels of one translation unit were compiled to. Static, written by polybuild; the images
@@ -119,13 +120,20 @@ typedef struct polybuild_argument {
     size_t size;
 } polybuild_argument;
 
+/* What all launches of a kernel take where its blocks keep the device busy, in nanoseconds; how many blocks a launch
+ * has, and a multiprocessor holds at once, about. */
+typedef struct polybuild_kernel_work {
+    double time, blocks, held;
+} polybuild_kernel_work;
+
 /* What a run does, about: the number of statement instances, of those that one thread of the device runs
  * alone, of launches, and how many instances a launch is worth where no values are on the device yet. As many
  * `runs` like it (0: one) share what is copied, as it stays there. With `replay` launches that were made before are
- * made again as graphs of the device. */
+ * made again as graphs of the device. `kernels` are those that many threads run. */
 typedef struct polybuild_work {
     double instances, serial, launches, minimum, runs;
-    int replay;
+    int replay, kernel_count;
+    const polybuild_kernel_work *kernels;
 } polybuild_work;
 
 /* An array that a run touches, and what is done with it. */

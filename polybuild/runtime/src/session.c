@@ -27,6 +27,7 @@ struct polybuild_session {
     struct pb_player player;
     const char *failure; /* the first error; NULL: none yet */
     double phase; /* instances of a launch, about; 0: not known */
+    double phase_time; /* nanoseconds of one, about */
     unsigned long long begin, launched; /* launched: when the first kernel was, 0: none yet */
     polybuild_counts counts;
 };
@@ -36,6 +37,23 @@ static double time_of(const struct pb_traffic *traffic, const polybuild_costs *c
 }
 
 static double runs_of(const polybuild_work *work) { return work->runs > 1 ? work->runs : 1; }
+
+/* What the kernels of all threads take, about. Blocks run in waves, of as many as multiprocessors hold at once; the
+ * last one has fewer, which takes less time, but not as little as there are fewer. */
+static double spread_of(const polybuild_costs *costs, const polybuild_work *work) {
+    double sum = 0;
+    for (int i = 0; i < work->kernel_count; i++) {
+        const polybuild_kernel_work *kernel = &work->kernels[i];
+        double once = kernel->held * costs->processors;
+        if (!(kernel->blocks > 0))
+            continue;
+        double full = (double)(long long)(kernel->blocks / once), rest = kernel->blocks - full * once;
+        double held = (double)(long long)((rest + costs->processors - 1) / costs->processors);
+        double last = rest > 0 ? costs->wave + (1 - costs->wave) * held / kernel->held : 0;
+        sum += kernel->time * (full + last) * once / kernel->blocks;
+    }
+    return sum;
+}
 
 /* Why the host is the place to run; NULL if the device is: the user wants it so, or it takes less time there.
  * What is too little to go to the device for runs there where its values are there already. */
@@ -51,7 +69,7 @@ static const char *why_not(const polybuild_costs *costs, const polybuild_work *w
         return NULL;
     if (small && !home.copies)
         return "there is too little to do for a launch";
-    double spread = (work->instances - work->serial) * costs->instance, alone = work->serial * costs->alone;
+    double spread = spread_of(costs, work), alone = work->serial * costs->alone;
     double device = costs->start + work->launches * costs->launch + spread + alone + time_of(&there, costs) / runs_of(work);
     /* what comes home has to go there again */
     if (device < work->instances * costs->host / settings->processors + 2 * time_of(&home, costs))
@@ -127,7 +145,9 @@ polybuild_session *pb_open(polybuild_region *region, const polybuild_work *work,
     if (session) {
         session->region = region;
         session->code = code;
-        session->phase = work && work->launches > 0 ? work->instances / work->launches : 0;
+        bool known = work && work->launches > 0;
+        session->phase = known ? work->instances / work->launches : 0;
+        session->phase_time = known ? spread_of(&region->module->costs, work) / work->launches : 0;
         session->begin = pb_now();
     }
     return session;
@@ -302,7 +322,7 @@ int pb_launch_together(polybuild_session *session, int kernel, const long block[
         .arguments = arguments, .memories = memories, .count = count,
     };
     /* a launch gives tiles to where there is room, blocks that meet have theirs from the start */
-    bool pays = session->phase * costs->instance * costs->fixed <= costs->launch - costs->meeting;
+    bool pays = session->phase_time * costs->fixed <= costs->launch - costs->meeting;
     if (!driver->room || !pays)
         return 0;
     if (!is_as_it_should_be(session, &call, memories))

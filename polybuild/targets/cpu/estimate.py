@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polybuild.analysis.operations import operations_of
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import Scop, Statement
-from polybuild.targets.cpu.cost.operations import operations_of
 from polybuild.targets.cpu.cost.parameters import nominal_parameters, trips_at
 
 

@@ -9,6 +9,7 @@ from functools import partial
 
 import islpy as isl
 
+from polybuild.analysis.operations import bytes_of_element
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.effort import CROSSING_OPERATIONS
 from polybuild.machine.model import Machine
@@ -22,7 +23,6 @@ from polybuild.targets.cpu.cost.parameters import instances_at, larger_sizes, pa
 from polybuild.targets.cpu.cost.versions import VersionCosts
 from polybuild.targets.cpu.estimate import instance_time, values_at_one_place
 from polybuild.targets.cpu.mapping import CpuMapping
-from polybuild.targets.cpu.tilesizes import bytes_of_element
 from polybuild.targets.model import LoopDirective, ThreadLimits
 
 Counts = Mapping[str, Sequence[isl.PwAff]]

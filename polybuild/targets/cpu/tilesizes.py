@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polybuild.c.types import FloatingType, IntegerType
+from polybuild.analysis.operations import bytes_of_element
 from polybuild.context import CompileContext
 from polybuild.effort import STREAM_SIZES, TILE_SIZES
 from polybuild.machine.model import DOUBLE, Machine, Memory
 from polybuild.poly.relations import span
-from polybuild.scop.model import Array
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.bands import coincident_members
 
@@ -149,13 +148,3 @@ def is_resident(accesses: list[Reference], cache: int) -> bool:
 def element_size(reference: Reference) -> int:
     """Bytes of one element of the array of a reference."""
     return bytes_of_element(reference.access.array)
-
-
-def bytes_of_element(array: Array) -> int:
-    """Bytes of one element of ``array``."""
-    element = array.element
-    if isinstance(element, FloatingType):
-        return element.size
-    if isinstance(element, IntegerType):
-        return max(1, element.width // 8)
-    return 8

@@ -11,13 +11,13 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.operations import operations_of
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import IntegerType
 from polybuild.machine.model import DOUBLE, Machine
 from polybuild.schedule.legality import active_dependences, is_legal_below
 from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu.carried import carries_nothing, fixed_around
-from polybuild.targets.cpu.cost.operations import operations_of
 from polybuild.targets.cpu.reductions import carried_reductions
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.transform.bands import split_last

@@ -29,6 +29,7 @@ from polybuild.targets.device import (
     Axis,
     FullTiles,
     Kernel,
+    KernelCost,
     KernelTree,
     MemoryRequest,
     Purpose,
@@ -49,7 +50,8 @@ from polybuild.targets.gpu.copy_statements import (
 )
 from polybuild.targets.gpu.full_strips import full_strips
 from polybuild.targets.gpu.fulltiles import full_tiles, mark_tiles, whole_sums
-from polybuild.targets.gpu.memory_requests import memory_requests
+from polybuild.targets.gpu.instance_costs import kernel_cost, shared_among
+from polybuild.targets.gpu.memory_requests import memory_requests, warp_accesses
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.placement import place
 from polybuild.targets.gpu.strip_caches import StripCaches
@@ -76,6 +78,7 @@ def lower(
     full: dict[Mark, FullTiles] = {}
     told: dict[str, None] = {}
     requests: dict[Mark, tuple[MemoryRequest, ...]] = {}
+    costs: dict[Mark, KernelCost] = {}
     filler = _Filler(scop, {each.array.name: each for each in transfers}, limits.stages)
     for kernel in mapping.kernels:
         mark = kernel.mark()
@@ -94,7 +97,10 @@ def lower(
         sums = whole_sums(node, kernel) if whole_tiles is not None else None
         strips = full_strips(node, kernel) if kernel.in_steps and FULL_TILES in steps else None
         kept = tiles[mark] if cached is None else cached.tiles
-        requests[mark] = memory_requests(scop, node, kernel, kept, limits.processor)
+        accesses = tuple(warp_accesses(scop, node, kernel, limits.machine.multiprocessor))
+        requests[mark] = memory_requests(accesses, kernel, kept, limits.machine.multiprocessor)
+        if not kernel.is_serial:
+            costs[mark] = kernel_cost(node, kernel, grids[mark], accesses, tiles=kept, limits=limits)
         root = _bind(node, kernel).root()
         if cached is not None:
             tiles[mark] = cached.tiles
@@ -109,8 +115,8 @@ def lower(
             full[kernel.mark(MarkKind.THREADS)] = sums
         if strips is not None:
             full[kernel.mark(MarkKind.STEPS)] = strips
-    schedule = _keep_whole(root).get_schedule()
-    return KernelTree(schedule, grids, hosts, tiles, filler.added, full, tuple(told), requests)
+    schedule, costs = _keep_whole(root).get_schedule(), shared_among(costs)
+    return KernelTree(schedule, grids, hosts, tiles, filler.added, full, tuple(told), requests, costs)
 
 
 def in_registers_alone(scop: Scop, tree: KernelTree) -> frozenset[str]:

@@ -188,11 +188,11 @@ class _KernelMapper:
         tiles = fit_time_tiles(self._scop, tiles, StepLoop(node, active), self._options, self._limits)
         asked = bool(self._options.tile_sizes) or self._options.tile_shape != "auto"
         threads = threads_of(tiles, tiles.closed, self._options, self._limits)
-        if not asked and not pays(self._scop, node, tiles, math.prod(threads), self._limits.figures):
+        if not asked and not pays(self._scop, node, tiles, math.prod(threads), self._limits.machine.device):
             self.remarks.append(f"{STEP_BY_STEP}: tiles over time would take longer")
             return None
         if {SHARED_MEMORY, ALIGNED_LOADS} <= set(self._options.device_tiles):
-            processor = self._limits.processor
+            processor = self._limits.machine.multiprocessor
             reuse = not {STATIC_REUSE, DYNAMIC_REUSE}.isdisjoint(self._options.device_tiles)
             pieces = processor.line, processor.sector
             tiles = align_loads(self._scop, tiles, active, pieces, reuse=reuse)
@@ -291,7 +291,7 @@ class _KernelMapper:
         if math.prod(block) >= limits.shapes.products.threads:
             resident = 0  # left to itself a compiler gives all registers to threads of small blocks alone
         warp = limits.shapes.products.warp
-        longest = limits.processor.vector // largest_element(self._scop, node)
+        longest = limits.machine.multiprocessor.vector // largest_element(self._scop, node)
         in_warps = all(threads % each == 0 for threads, each in zip(block[-2:], warp, strict=True))
         lies_so = longest > 1 and in_warps and math.prod(block[:-2]) == 1
         return _Shape(sizes, block, longest, warp=warp if lies_so else None, resident=resident)

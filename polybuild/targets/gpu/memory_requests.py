@@ -7,7 +7,7 @@ registers or in shared memory is not asked for.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import islpy as isl
 
@@ -15,41 +15,69 @@ from polybuild.machine.model import Multiprocessor
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import prefix_schedule
-from polybuild.scop.model import Access, AccessKind, Scop
+from polybuild.scop.model import Access, AccessKind, Scop, Statement
 from polybuild.storage.buffers import element_size
 from polybuild.targets.device import Kernel, MemoryRequest, Tile
 from polybuild.targets.gpu.coalescing import steps_along, steps_through_remainders
 from polybuild.targets.gpu.tree import find_mark, result_bands
+from polybuild.values import dataclass
 
 _in = isl.dim_type.in_
 
 
-def memory_requests(
-    scop: Scop, mark: isl.ScheduleNode, kernel: Kernel, tiles: Sequence[Tile], processor: Multiprocessor
-) -> tuple[MemoryRequest, ...]:
-    """Of each array that the ``kernel`` below ``mark`` finds in memory, not in ``tiles``, the worst request.
+@dataclass(frozen=True, slots=True)
+class WarpAccess:
+    """What the instances of ``statement`` ask for by ``accesses``, whose subscripts differ by numbers alone.
 
-    So do its prologues and epilogues. Its loops are not bound to blocks and threads yet.
+    From a thread to the next one along each mapped loop the subscripts go on by ``steps``; None: each to
+    another place.
+    """
+
+    statement: Statement
+    accesses: tuple[Access, ...]
+    steps: tuple[list[int] | None, ...]
+
+    @property
+    def first(self) -> Access:
+        """One of them; the others go on by the same steps."""
+        return self.accesses[0]
+
+
+def memory_requests(
+    accesses: Sequence[WarpAccess], kernel: Kernel, tiles: Sequence[Tile], processor: Multiprocessor
+) -> tuple[MemoryRequest, ...]:
+    """Of each array that the ``kernel`` finds in memory, not in ``tiles``, the worst request."""
+    kept = {id(each.access.node) for tile in tiles for each in tile.references}
+    found: dict[tuple[str, bool], MemoryRequest] = {}
+    for each in accesses:
+        if any(id(one.node) not in kept for one in each.accesses):
+            one = request_of(each, kernel, processor)
+            key = one.array.name, one.writes
+            if key not in found or one.sectors > found[key].sectors:
+                found[key] = one
+    return tuple(found.values())
+
+
+def warp_accesses(
+    scop: Scop, mark: isl.ScheduleNode, kernel: Kernel, processor: Multiprocessor
+) -> Iterator[WarpAccess]:
+    """What the ``kernel`` below ``mark`` accesses, in its prologues and epilogues, too.
+
+    Its loops are not bound to blocks and threads yet.
     """
     if kernel.is_serial:
-        return ()
-    kept = {id(each.access.node) for tile in tiles for each in tile.references}
+        return
     lanes = _lanes(kernel, processor.warp)
-    found: dict[tuple[str, bool], MemoryRequest] = {}
     for band in (find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0), *result_bands(mark, kernel)):
         stamps, first = _stamps(band, kernel), band.get_schedule_depth()
         for statement in scop.statements:
-            asking = (each for each in statement.accesses if each.array.extents and id(each.node) not in kept)
-            for access in _once(asking) if statement.name in stamps else ():
-                steps = [
-                    _steps(access, stamps[statement.name], first + axis) if count > 1 else []
+            asking = (each for each in statement.accesses if each.array.extents)
+            for alike in _alike(asking) if statement.name in stamps else ():
+                steps = (
+                    _steps(alike[0], stamps[statement.name], first + axis) if count > 1 else []
                     for axis, count in enumerate(lanes)
-                ]
-                one = _request(access, steps, lanes, kernel, processor.sector)
-                key = access.array.name, one.writes
-                if key not in found or one.sectors > found[key].sectors:
-                    found[key] = one
-    return tuple(found.values())
+                )
+                yield WarpAccess(statement, tuple(alike), tuple(steps))
 
 
 def _stamps(points: isl.ScheduleNode, kernel: Kernel) -> dict[str, isl.Map]:
@@ -61,19 +89,19 @@ def _stamps(points: isl.ScheduleNode, kernel: Kernel) -> dict[str, isl.Map]:
     return {each.get_tuple_name(_in): each for each in maps_of(stamps)}
 
 
-def _once(accesses: Iterable[Access]) -> list[Access]:
-    """Those of ``accesses`` whose subscripts differ by more than numbers; others go on by the same steps."""
-    found: dict[tuple[object, ...], Access] = {}
+def _alike(accesses: Iterable[Access]) -> list[list[Access]]:
+    """The ``accesses`` whose subscripts differ by numbers alone together: they go on by the same steps."""
+    found: dict[tuple[object, ...], list[Access]] = {}
     for each in accesses:
         single = each.relation.is_single_valued()
         element = isl.PwMultiAff.from_map(each.relation) if single else None
         dims = range(each.relation.dim(isl.dim_type.out))
         pieces = [element.get_pw_aff(dim).get_pieces() for dim in dims] if element is not None else [[]]
         if any(len(one) != 1 for one in pieces):
-            found[id(each),] = each
+            found[id(each),] = [each]
             continue
         linear = (value.set_constant_val(isl.Val(0)) for ((_, value),) in pieces)
-        found.setdefault((each.array.name, each.kind, *map(str, linear)), each)
+        found.setdefault((each.array.name, each.kind, *map(str, linear)), []).append(each)
     return list(found.values())
 
 
@@ -94,16 +122,15 @@ def _lanes(kernel: Kernel, warp: int) -> list[int]:
     return lanes
 
 
-def _request(
-    access: Access, steps: Sequence[list[int] | None], lanes: Sequence[int], kernel: Kernel, sector: int
-) -> MemoryRequest:
-    """The sectors of a warp whose threads go on by ``steps`` along each loop; None: each to another place."""
+def request_of(asking: WarpAccess, kernel: Kernel, processor: Multiprocessor) -> MemoryRequest:
+    """What a warp of ``kernel`` asks memory for by one of the accesses ``asking``."""
+    access, lanes, sector = asking.first, _lanes(kernel, processor.warp), processor.sector
     size, writes = element_size(access.array), access.kind is not AccessKind.READ
     places: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     for lane in itertools.product(*map(range, lanes)):
         place = [0] * len(access.array.extents)
-        unknown = tuple(at for at, each in zip(lane, steps, strict=True) if each is None)
-        for at, each, axis in zip(lane, steps, kernel.threads, strict=True):
+        unknown = tuple(at for at, each in zip(lane, asking.steps, strict=True) if each is None)
+        for at, each, axis in zip(lane, asking.steps, kernel.threads, strict=True):
             for dim, step in enumerate(each or ()):
                 place[dim] += at * axis.run * step
         places.add((unknown, tuple(place)))

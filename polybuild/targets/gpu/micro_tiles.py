@@ -173,7 +173,7 @@ def _fits(references: Sequence[_Reference], shape: MicroTile, mapped: int, limit
 
 def _shared(references: Sequence[_Reference], shape: MicroTile, limits: DeviceLimits) -> int:
     """The bytes of one stage of all boxes, whose rows may be longer."""
-    rows = shape.tile[-1] * limits.processor.vector
+    rows = shape.tile[-1] * limits.machine.multiprocessor.vector
     return sum(each.box(shape.tile) * each.size + rows for each in _reads(references))
 
 
@@ -185,7 +185,7 @@ def _accumulators(references: Sequence[_Reference], shape: MicroTile, mapped: in
 
 def _resident(references: Sequence[_Reference], shape: MicroTile, mapped: int, limits: DeviceLimits) -> int:
     """How many blocks at once have the registers that they need: for results, operands and copies."""
-    points, processor = _points(shape, mapped), limits.processor
+    points, processor = _points(shape, mapped), limits.machine.multiprocessor
     words = processor.addresses
     for each in ({each.array: each for each in references if each.written}).values():
         words += each.own(points) * words_of(each.size)
@@ -214,9 +214,9 @@ def _quality(
 ) -> tuple[bool, float, int]:
     """What is better is greater: enough blocks, multiply-adds for each load, and those between barriers."""
     points = _points(shape, mapped)
-    vector = limits.processor.vector
+    vector = limits.machine.multiprocessor.vector
     loads = sum(-(-each.own(points) * each.size // vector) for each in _reads(references))
     known = [each for each in extents[:mapped] if each is not None]
     blocks = math.prod(-(-count // size) for count, size in zip(known, shape.tile, strict=False))
-    enough = len(known) < mapped or blocks >= limits.processor.count
+    enough = len(known) < mapped or blocks >= limits.machine.multiprocessor.count
     return enough, math.prod(points) / max(1, loads), math.prod(shape.tile[mapped:])

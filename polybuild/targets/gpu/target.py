@@ -41,8 +41,7 @@ class DeviceTarget(Target):
         from polybuild.targets.gpu.choice import plan_for_gpu  # noqa: PLC0415
 
         assert self.limits is not None  # noqa: S101 - every device has some
-        machine = context.machine
-        limits = replace(self.limits, figures=machine.device, processor=machine.multiprocessor)
+        limits = replace(self.limits, machine=context.machine, contracts=context.compiler.may_contract)
         if self.has_matrix_instructions(context):
             products = replace(limits.shapes.products, matrix=MatrixInstruction())
             limits = replace(limits, shapes=replace(limits.shapes, products=products))

@@ -49,13 +49,13 @@ def fit_time_tiles(
 
     if SHARED_MEMORY in options.device_tiles:
         return _with_room(scop, usual, limits, sized)
-    work = step_work(scop, node, usual, limits.figures)
+    work = step_work(scop, node, usual, limits.machine.device)
     if not work.known:
         return usual
 
     def time_of(tiles: TimeTiles) -> float:
         threads = math.prod(threads_of(tiles, tiles.closed, options, limits))
-        return in_tiles(work, tiles, threads, limits.figures)
+        return in_tiles(work, tiles, threads, limits.machine.device)
 
     best = min(_smaller(usual, limits), key=time_of)
     pays = time_of(best) < limits.shapes.over_time.gain * time_of(usual)

@@ -7,11 +7,11 @@ from functools import partial
 
 import islpy as isl
 
+from polybuild.analysis.operations import bytes_of_element
 from polybuild.machine.model import Machine
 from polybuild.poly.integers import integer_of
 from polybuild.poly.relations import sets_of
 from polybuild.targets.cpu.cost.extents import about_count
-from polybuild.targets.cpu.tilesizes import bytes_of_element
 from polybuild.targets.ranks.loggp import collective_time, exchange_time
 from polybuild.targets.ranks.model import (
     AROUND,

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from polybuild.driver.device_prediction import device_prediction_of
+from polybuild.driver.device_prediction import device_prediction_of, in_waves
 from polybuild.driver.file import compile_source
 from polybuild.machine.model import Machine
 from polybuild.options import Options
@@ -63,7 +63,10 @@ def test_launches_statements_and_transfers(found):
     assert seen.bytes_in == 8 * 101 * 101
     assert seen.bytes_out == 8 * 101 * 101 + 8 * 100 * 100
     assert seen.host_ns == instances * machine.device.host / machine.threads.processors
-    assert seen.parts["statements"] == instances * machine.device.instance
+    costs = request.plan.tree.costs.values()
+    busy = instances / 2 * sum(sum(each.statements.values()) for each in costs)
+    few_blocks = in_waves(7, next(iter(costs)).at_once, machine)
+    assert seen.parts["statements"] == pytest.approx(busy * few_blocks)
     assert seen.parts["one_thread"] == 0
     assert seen.device_ns == machine.interconnect.start + sum(seen.parts.values())
     assert report.device == device_prediction_of(request, machine)
@@ -89,5 +92,5 @@ def test_in_words(found):
     seen = device_prediction_of(details.text.kernels.request, details.machine, {"steps": 5, "n": 102})
     told = expected_on_device(dataclasses.replace(report, device=seen))
     assert told.startswith("expected on the device for steps = 5, n = 102: ")
-    assert "(10 launches 0.03, statements 0.0003)" in told
+    assert "(10 launches 0.03, statements 0.039)" in told
     assert told.endswith("the host is taken to need 0.05")

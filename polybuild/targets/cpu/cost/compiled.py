@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.operations import operations_of
 from polybuild.analysis.reduction_dependences import separate_reduction_dependences
 from polybuild.analysis.reductions import Reduction
 from polybuild.c.types import IntegerType
 from polybuild.context import CompileContext, CompilerRules
 from polybuild.effort import COMPILERS_UNROLL
 from polybuild.scop.model import AccessKind, Scop, Statement
-from polybuild.targets.cpu.cost.operations import operations_of
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.transform.full_unrolling import UnrollingLimits, unroll_small_trip_counts
 

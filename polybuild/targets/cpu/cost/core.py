@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from polybuild.analysis.operations import Operations
 from polybuild.effort import LONG_LOOP
 from polybuild.machine.model import DOUBLE, Machine
 from polybuild.scop.model import AccessKind
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.cost.extents import Extents
 from polybuild.targets.cpu.cost.nest import LaneWay, NestLoop, statements_below
-from polybuild.targets.cpu.cost.operations import Operations
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.targets.cpu.tilesizes import element_size
 from polybuild.values import dataclass

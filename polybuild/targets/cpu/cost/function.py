@@ -8,6 +8,7 @@ from dataclasses import field, replace
 
 import islpy as isl
 
+from polybuild.analysis.operations import operations_of, operations_of_copy
 from polybuild.machine.model import SEPARATE, Machine
 from polybuild.scop.model import Scop
 from polybuild.targets.cost import Cost
@@ -16,7 +17,6 @@ from polybuild.targets.cpu.cost.core import Body, cost_on_core
 from polybuild.targets.cpu.cost.exchange import time_of_exchange
 from polybuild.targets.cpu.cost.extents import Extents, about_count, extents_at
 from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
-from polybuild.targets.cpu.cost.operations import operations_of, operations_of_copy
 from polybuild.targets.cpu.cost.parameters import parameters_at
 from polybuild.targets.cpu.cost.subscripts import with_chosen_elements, with_subscripts
 from polybuild.targets.cpu.cost.traffic import MemoryLevel, Traffic

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
+from polybuild.analysis.operations import DIVISIONS
 from polybuild.c.basic_types import INT
 from polybuild.c.syntax_tree import COMPARISONS, TRUTHS, key, numbered, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.context import CompilerRules, Masks
 from polybuild.poly.memory import Itself, remembered
 from polybuild.scop.model import AccessKind, Statement
-from polybuild.targets.cpu.cost.operations import DIVISIONS
 from polybuild.targets.cpu.lane_bodies import declared_type
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.targets.cpu.tilesizes import element_size

@@ -10,6 +10,7 @@ from enum import Enum
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.operations import chain_of
 from polybuild.context import CompilerRules, Masks
 from polybuild.effort import LANES_LEFT
 from polybuild.machine.model import Machine
@@ -19,7 +20,6 @@ from polybuild.poly.trees import is_band, mark_of, node_kind, prefix_schedule
 from polybuild.scop.model import AccessKind, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last, is_chain
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, CompilersLanes, nowhere, statements_of
-from polybuild.targets.cpu.cost.operations import chain_of
 from polybuild.targets.cpu.cost.subscripts import has_scattered_elements
 from polybuild.targets.cpu.strides import Reference, Stride, references
 from polybuild.targets.model import LoopDirective

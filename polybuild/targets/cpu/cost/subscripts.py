@@ -12,10 +12,10 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.operations import Operations
 from polybuild.c.syntax_tree import key, walk
 from polybuild.scop.flat_elements import subscripts_of
 from polybuild.scop.model import Access, Statement
-from polybuild.targets.cpu.cost.operations import Operations
 
 _DIVISIONS = {"/", "%"}
 

@@ -8,11 +8,10 @@ from pycparser import c_ast
 
 from polybuild.c.mathematics import MAGNITUDES, ROOTS
 from polybuild.c.syntax_tree import walk
-from polybuild.c.types import FloatingType
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.effort import HIDDEN_TRIPS
 from polybuild.machine.model import DOUBLE, SEPARATE, Arithmetic
-from polybuild.scop.model import Statement
-from polybuild.targets.cpu.tilesizes import bytes_of_element
+from polybuild.scop.model import Array, Statement
 from polybuild.values import dataclass
 
 DIVISIONS = {"/", "%", "/=", "%="}
@@ -33,6 +32,16 @@ class Operations:
     roots: float
     calls: float
     width: int
+
+
+def bytes_of_element(array: Array) -> int:
+    """Bytes of one element of ``array``."""
+    element = array.element
+    if isinstance(element, FloatingType):
+        return element.size
+    if isinstance(element, IntegerType):
+        return max(1, element.width // 8)
+    return DOUBLE
 
 
 def operations_of_copy() -> Operations:
