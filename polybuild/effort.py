@@ -192,6 +192,8 @@ POWERS_OF_TWO = 0.25
 """Part of the grids whose rows are a power of two apart, as pictures and transforms have them."""
 FEW_INSTANCES = 500
 """Instances that are too few to matter."""
+FULL_SHARE = 0.9
+"""Instances over the product of trip counts from which on that product is what is said of them."""
 ADVICE_STATEMENTS = 32
 """Statements of a region whose work is added up for advice, which takes long."""
 ADVICE_SIZE = 1 << 40

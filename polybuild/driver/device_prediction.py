@@ -49,7 +49,7 @@ def device_prediction_of(
     if point.is_empty():
         return None
     counts = {
-        each.name: instances_at(trips, point)
+        each.name: request.shares.get(each.name, 1.0) * instances_at(trips, point)
         for each, trips in zip(scop.statements, request.work, strict=True)
     }
     alone = sum(count for name, count in counts.items() if name in plan.serial)

@@ -35,6 +35,7 @@ from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, w
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported
 from polybuild.driver import pass_texts
+from polybuild.driver.domain_shares import domain_shares
 from polybuild.driver.private_variables import (
     NOTHING_FREED,
     WithoutPrivate,
@@ -717,7 +718,10 @@ def _write_kernels(work: Transformation, context: CompileContext) -> bool:
         checks = replace(checks, overlaps=work.overlaps(on_host & on_device))
     minimum = context.machine.device.work if context.options.min_work else 0
     launches = context.options.device_launches
-    request = DeviceRequest(scop, plan, target.language, trip_counts(scop), minimum, launches=launches)
+    shares = found_within(effort.PREDICTION_OPERATIONS, partial(domain_shares, scop)) or {}
+    request = DeviceRequest(
+        scop, plan, target.language, trip_counts(scop), minimum, launches=launches, shares=shares
+    )
     try:
         more = 3 if any(each.in_steps for each in plan.kernels) else min(3, 1 + len(scop.statements) // 3)
         with operation_budget(effort.REGION_OPERATIONS * more):

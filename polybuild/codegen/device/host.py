@@ -98,7 +98,8 @@ class DeviceRequest:
     counts of its statements. The region runs on the host where a launch does less than ``minimum_work``
     statement instances. Of one of several parts of a region kernels are called after the ``part``; it runs
     again and again, as often as the product of ``runs``, while its values stay on the device. ``launches``
-    is as the option ``device_launches``.
+    is as the option ``device_launches``. Statements in ``shares`` have that part of the instances that trip
+    counts make.
     """
 
     scop: Scop
@@ -109,6 +110,7 @@ class DeviceRequest:
     part: str = ""
     runs: Sequence[isl.PwAff] = ()
     launches: str = "each"
+    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 def write_device(
@@ -246,16 +248,14 @@ def _boxes(
 
 def _work(request: DeviceRequest, conditions: ConditionPrinter) -> str:
     """The initialiser of a ``polybuild_work``: what runs in all, what in one thread, and launches."""
-    alone = [
-        trips
-        for each, trips in zip(request.scop.statements, request.work, strict=True)
-        if each.name in request.plan.serial
-    ]
+    instances = _instances(request, conditions)
+    alone = [text for name, text in instances.items() if name in request.plan.serial]
+    launches = (conditions.instances([each]) for each in request.plan.launches)
     costs = request.plan.tree.costs
     return (
-        f".instances = {_sum(request.work, conditions)},"
-        f" .serial = {_sum(alone, conditions)},"
-        f" .launches = {_sum(request.plan.launches, conditions)},"
+        f".instances = {_sum(instances.values())},"
+        f" .serial = {_sum(alone)},"
+        f" .launches = {_sum(launches)},"
         f" .minimum = {request.minimum_work}.0"
         + (f", .kernels = pb_kernels, .kernel_count = {len(costs)}" if costs else "")
         + (f", .runs = {conditions.instances([request.runs])}" if request.runs else "")
@@ -263,22 +263,31 @@ def _work(request: DeviceRequest, conditions: ConditionPrinter) -> str:
     )
 
 
-def _sum(products: Iterable[Sequence[isl.PwAff]], conditions: ConditionPrinter) -> str:
-    """The sum of ``products`` of trip counts, in double."""
-    counted = Counter(conditions.instances([each]) for each in products)
+def _instances(request: DeviceRequest, conditions: ConditionPrinter) -> dict[str, str]:
+    """How many instances each statement has, in double, by its name."""
+    found: dict[str, str] = {}
+    for statement, trips in zip(request.scop.statements, request.work, strict=True):
+        share = request.shares.get(statement.name)
+        text = conditions.instances([trips])
+        found[statement.name] = text if share is None else f"{share:.3g} * {text}"
+    return found
+
+
+def _sum(products: Iterable[str]) -> str:
+    """The sum of ``products``, in double."""
+    counted = Counter(products)
     terms = (f"{count}.0 * {text}" if count > 1 else text for text, count in counted.items())
     return " + ".join(terms) or "0.0"
 
 
 def _kernel_works(request: DeviceRequest, conditions: ConditionPrinter) -> list[str]:
     """The lines that declare what each kernel takes that many threads run, ``pb_kernels``."""
-    trips = {each.name: work for each, work in zip(request.scop.statements, request.work, strict=True)}
+    known = _instances(request, conditions)
     lines: list[str] = []
     for cost in request.plan.tree.costs.values():
         alike: dict[str, float] = {}
         for name, time in cost.statements.items():
-            instances = conditions.instances([trips[name]])
-            alike[instances] = alike.get(instances, 0.0) + time
+            alike[known[name]] = alike.get(known[name], 0.0) + time
         times = " + ".join(f"{time:.3g} * {instances}" for instances, time in alike.items())
         lines.append(
             f"{_INDENT * 2}{{{times or '0.0'}, {conditions.instances([cost.grid])}, {cost.at_once}}},"

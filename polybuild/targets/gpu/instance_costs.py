@@ -160,17 +160,21 @@ class _InstanceCosts:
         return sectors / processor.warp / rates.sectors
 
     def _vectors(self, asking: WarpAccess, tile: SharedTile) -> float:
-        """How many vectors an instance reads from ``tile``, each for all points of a thread that share it."""
+        """How much of a vector an instance reads from ``tile``, for all points of a thread that share it.
+
+        What a matrix instruction adds the threads of a warp read once between them.
+        """
+        part = element_size(tile.array) / self._machine.multiprocessor.vector
         if not self._unrolled:
-            return 1.0
-        size = element_size(tile.array)
+            return part
         shared = (
             count
             for count, steps in zip(self._points, asking.steps, strict=True)
             if steps is not None and not any(steps)
         )
-        side = min(tile.run, max(1, self._machine.multiprocessor.vector // size))
-        return 1 / (math.prod(shared) * side)
+        product = self._kernel.product
+        terms = 1 if product is None else product.instruction.terms
+        return part / (math.prod(shared) * terms)
 
     def _copied(self, tile: SharedTile) -> float:
         """The bytes that an instance has copied to ``tile`` for it; strips copy little of each array."""

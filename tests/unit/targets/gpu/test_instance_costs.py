@@ -11,6 +11,7 @@ from polybuild.analysis.trip_counts import trip_counts
 from polybuild.codegen.device.host import DeviceRequest
 from polybuild.context import CompileContext, CompilerRules
 from polybuild.driver.device_prediction import device_prediction_of, in_waves
+from polybuild.driver.domain_shares import domain_shares
 from polybuild.machine.model import Machine
 from polybuild.options import Options
 from polybuild.targets.gpu.target import CUDA
@@ -44,6 +45,7 @@ FDTD = """
         w[i][j] = w[i][j] - 0.7f * (u[0][i][j + 1] - u[0][i][j] + v[i + 1][j] - v[i][j]);
   }"""
 _USUAL = Machine()
+TRIANGULAR = PRODUCT.replace("k < n", "k <= i")
 PRODUCTS = "int n, {0} C[restrict n][n], {0} A[restrict n][n], {0} B[restrict n][n]"
 
 
@@ -51,11 +53,13 @@ PRODUCTS = "int n, {0} C[restrict n][n], {0} A[restrict n][n], {0} B[restrict n]
 def predicted(model):
     """What a region takes on a device without transfers, for a compiler that fuses sums with products."""
 
-    def of(body: str, parameters: str, machine: Machine = _USUAL, **sizes: int):
+    def of(body: str, parameters: str, machine: Machine = _USUAL, *, reordered: bool = False, **sizes: int):
         found = model(body, parameters)
-        context = CompileContext(Options(), machine=machine, compiler=CompilerRules(may_contract=True))
+        rules = CompilerRules(may_contract=True, may_reassociate=reordered)
+        context = CompileContext(Options(), machine=machine, compiler=rules)
         plan = CUDA.plan(found.scop, found.dependences, context, None, ())
-        request = DeviceRequest(found.scop, plan, CUDA_C, trip_counts(found.scop), 0)
+        shares = domain_shares(found.scop)
+        request = DeviceRequest(found.scop, plan, CUDA_C, trip_counts(found.scop), 0, shares=shares)
         return device_prediction_of(request, machine, sizes)
 
     return of
@@ -70,6 +74,7 @@ def predicted(model):
         (PRODUCT, PRODUCTS.format("double"), {"n": 1000}, 0.139),
         (PRODUCT, PRODUCTS.format("double"), {"n": 2047}, 0.919),
         (PRODUCT, PRODUCTS.format("double"), {"n": 4096}, 6.59),
+        (TRIANGULAR, PRODUCTS.format("float"), {"n": 4096}, 2.05),  # trmm
         (LAPLACIAN, GRIDS.format("float"), {"n": 8192, "steps": 100}, 17.6),  # gpu-stencil-times
         (LAPLACIAN_3D, SPACE, {"n": 512, "steps": 100}, 45.4),
         (FDTD, GRIDS.format("float"), {"n": 8192, "steps": 100}, 54.4),
@@ -79,6 +84,13 @@ def test_predictions_are_about_what_was_measured(predicted, body, parameters, si
     found = predicted(body, parameters, **sizes)
     statements = found.parts["statements"] / 1e6
     assert measured / 1.5 < statements < measured * 1.5
+
+
+@pytest.mark.parametrize(("size", "measured"), [(1000, 0.100), (2047, 0.801), (4096, 4.99)])
+def test_products_by_instructions_for_matrices(predicted, size, measured):
+    """In tiles of 64 by 64 by 16, as they are now."""
+    found = predicted(PRODUCT, PRODUCTS.format("double"), reordered=True, n=size)
+    assert measured / 1.5 < found.parts["statements"] / 1e6 < measured * 1.5
 
 
 def test_every_figure_of_what_a_device_does_counts(predicted):
