@@ -64,7 +64,7 @@ from polybuild.storage.buffers import Buffer, IllegalStorage
 from polybuild.storage.copy_elimination import fold_copies
 from polybuild.storage.element_promotion import promote_elements
 from polybuild.storage.guarded_values import set_guarded_values
-from polybuild.storage.rematerialisation import LastValues, recompute_last_values
+from polybuild.storage.rematerialisation import NO_LAST_VALUES, LastValues, recompute_last_values
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.storage.work_arrays import keep_last_work_arrays
 from polybuild.targets.cpu.cost.compare import cost_of_versions
@@ -120,7 +120,7 @@ class RegionModel:
     live: frozenset[str] = field(init=False)
     dependences: Dependences = field(init=False)
     approximated: tuple[Array, ...] = field(init=False)
-    recomputed: LastValues = field(init=False)
+    recomputed: LastValues = NO_LAST_VALUES
 
     @property
     def for_device(self) -> bool:
@@ -145,6 +145,11 @@ class RegionModel:
             f"line {each.location.line}: '{each.source_name}' is read after the region: its last value is"
             " computed again, apart from the loops"
             for each in self.recomputed.scalars
+        ]
+        found += [
+            f"line {each.location.line}: of '{each.spelling}' only the last value is computed: nothing reads"
+            " those before"
+            for each in self.recomputed.alone
         ]
         found += [
             f"line {each.location.line}: '{each.copied}' takes turns with a grid that the region allocates,"
@@ -302,10 +307,12 @@ def promote_conditional_updates(model: RegionModel) -> None:
 
 
 def recompute_last_values_of_scalars(model: RegionModel) -> None:
-    """Compute the last values of scalars that live on apart from the loops, which get private ones."""
-    live = frozenset[str]() if model.for_device else model.live
+    """Compute the last values of scalars that live on apart from the loops, or alone of all."""
+    if model.for_device:
+        return
     with operation_budget(model.operations):
-        model.scop, model.recomputed = recompute_last_values(model.scop, live, model.region.visible.symbols)
+        found = recompute_last_values(model.scop, model.live, model.region.visible.symbols)
+        model.scop, model.recomputed = found
 
 
 def privatise_work_arrays(model: RegionModel) -> None:

@@ -23,6 +23,7 @@ from functools import partial, reduce
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.dependences import may_be_private
 from polybuild.c.syntax_tree import walk
 from polybuild.effort import REMATERIALISATION_OPERATIONS
 from polybuild.poly.budget import found_within
@@ -30,6 +31,7 @@ from polybuild.scop.duplicates import copied, unused_names, variable_for, with_a
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.storage.coalescing import Reaching, Sources, without_unused
 from polybuild.storage.last_iteration import LastIteration, find_last_iteration, is_plain_scalar, touches
+from polybuild.storage.unread_values import last_alone, names_few_elements, of_loops, unread_statements
 from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out
@@ -39,10 +41,17 @@ _WRITES = AccessKind.WRITE, AccessKind.MAY_WRITE
 
 @dataclass(frozen=True, slots=True)
 class LastValues:
-    """The ``scalars`` of a model whose last values are computed apart, by the ``statements`` named."""
+    """The ``scalars`` of a model whose last values are computed apart, by the ``statements`` named.
+
+    Those ``alone`` are computed in the loops, in the last iteration of these.
+    """
 
     scalars: tuple[Array, ...]
     statements: frozenset[str]
+    alone: tuple[Array, ...] = ()
+
+
+NO_LAST_VALUES = LastValues((), frozenset())
 
 
 def recompute_last_values(
@@ -51,7 +60,8 @@ def recompute_last_values(
     """``scop`` with private variables in place of scalars that are ``live_out``.
 
     Statements after all others, or before them, give these their last values, where they are certainly the
-    same there. New variables get none of the names ``taken``.
+    same there. New variables get none of the names ``taken``. Where nothing else reads the values of other
+    iterations, only the last one is computed.
     """
     scalars: list[Array] = []
     before = {each.name for each in scop.statements}
@@ -64,13 +74,35 @@ def recompute_last_values(
                 scop, together = changed
                 scalars += together
     added = {each.name for each in scop.statements} - before
-    return scop, LastValues(tuple(scalars), frozenset(added))
+    alone: tuple[Array, ...] = ()
+    if scop.exits is None:
+        left = found_within(REMATERIALISATION_OPERATIONS, partial(_alone, scop, scalars, live_out))
+        scop, alone = left or (scop, ())
+    return scop, LastValues(tuple(scalars), frozenset(added), alone)
+
+
+def _alone(scop: Scop, others: Collection[Array], live_out: frozenset[str]) -> tuple[Scop, tuple[Array, ...]]:
+    """``scop`` with the last values alone of what has few elements, but for ``others``; and what that is."""
+    found = [
+        find_last_iteration(scop, each)
+        for each in scop.arrays
+        if each not in others
+        and not may_be_private(each, live_out)
+        and names_few_elements(scop, each)
+        and _is_set_by_loops(scop, each)
+    ]
+    known = [each for each in found if each is not None]
+    return last_alone(scop, known, live_out) if known else (scop, ())
 
 
 def _may_be_recomputed(scop: Scop, array: Array, live_out: frozenset[str]) -> bool:
     """Whether ``array`` is a scalar that loops set, that lives on and that nothing else can reach."""
     if not is_plain_scalar(array) or array.local or array.source_name not in live_out:
         return False
+    return _is_set_by_loops(scop, array)
+
+
+def _is_set_by_loops(scop: Scop, array: Array) -> bool:
     writers = [each for each in scop.statements if touches(each, array, *_WRITES)]
     return bool(writers) and all(each.iterators and not each.dynamic for each in writers)
 
@@ -91,8 +123,10 @@ def _recomputed(
     inside = {each.name: variable_for(each, "each", names) for each in together}
     copies = {each.name: variable_for(each, "last", names) for each in inner}
     again, order = _again(scop, found, copies)
-    before = _without_unread([with_arrays(each, inside) for each in scop.statements], inside.values())
-    if before is None or not _are_read(again, copies.values()):
+    before = [with_arrays(each, inside) for each in scop.statements]
+    unread = unread_statements(before, [*inside.values(), *of_loops(scop, live_out)])
+    before = [each for each in before if each.name not in unread]
+    if not _are_read(again, copies.values()):
         return None
     own = [each for each in inside.values() if _are_read(before, [each])]
     if not all(_says_all(each, (*own, *copies.values())) for each in (*before, *again)):
@@ -121,20 +155,6 @@ def _is_set_with(scop: Scop, array: Array, found: LastIteration, live_out: froze
         and own.domains.keys() == found.domains.keys()
         and all(each.is_equal(found.domains[name]) for name, each in own.domains.items())
     )
-
-
-def _without_unread(statements: Sequence[Statement], scalars: Collection[Array]) -> list[Statement] | None:
-    """``statements`` without those that set ``scalars`` which none reads; None if they do other things."""
-    unread = {each.name for each in scalars if not _are_read(statements, [each])}
-    gone = [each for each in statements if any(access.array.name in unread for access in each.accesses)]
-    left = [each for each in statements if each not in gone]
-    for each in gone:
-        plain = isinstance(each.body, c_ast.Assignment) and each.body.lvalue is each.accesses[-1].node
-        writes = [access for access in each.accesses if access.kind is not AccessKind.READ]
-        reads = [access.array for access in each.accesses if access.array.is_scalar and access not in writes]
-        if not plain or len(writes) > 1 or not _are_read(left, reads):
-            return None
-    return left
 
 
 def _are_read(statements: Sequence[Statement], scalars: Collection[Array]) -> bool:

@@ -20,12 +20,13 @@ time alone, and can be tiled. What comes after such statements in a step is the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 import islpy as isl
 
 from polybuild.effort import STENCIL_STEPS
+from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import children, descendants, is_band, node_kind
 from polybuild.values import dataclass
 
@@ -39,6 +40,34 @@ def in_step_blocks(schedule: isl.Schedule) -> isl.Schedule | None:
             if found is not None:
                 return found.get_schedule()
     return None
+
+
+def with_peeled_end(schedule: isl.Schedule) -> isl.Schedule | None:
+    """``schedule`` with the last iteration of a loop peeled, or the first, where some statements run alone.
+
+    So does a residual of which only the last is looked at. None if there is no such loop.
+    """
+    for band in filter(is_band, descendants(schedule.get_root())):
+        if band.get_schedule_depth() or band.band_n_member() > 1:
+            continue
+        counter = isl.UnionMap.from_union_pw_aff(band.band_get_partial_schedule().get_union_pw_aff(0))
+        counter = counter.intersect_domain(band.get_domain())
+        statements = [each.range() for each in map(isl.UnionMap.from_map, maps_of(counter))]
+        every = isl.Set.from_union_set(counter.range())
+        if every.dim_has_upper_bound(isl.dim_type.set, 0):
+            last = isl.UnionSet.from_set(every.lexmax())
+            if _are_some(each.is_subset(last) for each in statements):
+                return band.order_before(counter.subtract_range(last).domain()).get_schedule()
+        if every.dim_has_lower_bound(isl.dim_type.set, 0):
+            first = isl.UnionSet.from_set(every.lexmin())
+            if _are_some(each.is_subset(first) for each in statements):
+                return band.order_before(counter.intersect_range(first).domain()).get_schedule()
+    return None
+
+
+def _are_some(which: Iterable[bool]) -> bool:
+    """Whether there are some, and others."""
+    return set(which) == {False, True}
 
 
 def _filters(sequence: isl.ScheduleNode) -> list[isl.UnionSet]:

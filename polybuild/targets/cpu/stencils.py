@@ -22,7 +22,7 @@ from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.interleave import interleave
-from polybuild.transform.step_blocks import in_step_blocks
+from polybuild.transform.step_blocks import in_step_blocks, with_peeled_end
 from polybuild.transform.tiling.diamond import Hyperplane
 from polybuild.transform.tiling.halves import is_loop
 from polybuild.transform.tiling.phases import each_once, insert_phases
@@ -43,16 +43,17 @@ class StencilTiles:
 def order_of_stencil(scop: Scop, dependences: Dependences, context: CompileContext) -> isl.Schedule | None:
     """The original order, with its steps in blocks where need be, if a loop nest gets the tiles of a stencil.
 
-    None if none does.
+    Or with the first or the last step apart. None if no nest does.
     """
     if not context.options.tile or context.options.tile_shape == "rectangular":
         return None
-    schedule: isl.Schedule | None = scop.schedule
-    within = False
-    while schedule is not None:
-        if _has_stencil(scop, schedule.get_root(), dependences, context, within=within):
-            return schedule
-        schedule, within = in_step_blocks(schedule), True
+    for begun in (scop.schedule, with_peeled_end(scop.schedule)):
+        schedule: isl.Schedule | None = begun
+        within = False
+        while schedule is not None:
+            if _has_stencil(scop, schedule.get_root(), dependences, context, within=within):
+                return schedule
+            schedule, within = in_step_blocks(schedule), True
     return None
 
 

@@ -8,7 +8,7 @@ import pytest
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import is_band, node_kind
 from polybuild.schedule.legality import check_schedule
-from polybuild.transform.step_blocks import in_step_blocks
+from polybuild.transform.step_blocks import in_step_blocks, with_peeled_end
 
 PARAMETERS = "int n, int steps, double a[restrict n], double b[restrict n], double s[restrict 9]"
 INTO_B = "for (int i = 1; i < n - 1; i++) b[i] = a[i - 1];"
@@ -79,3 +79,26 @@ def test_each_interruption_has_blocks_of_its_own(model):
 def test_other_loops_are_left_alone(model, body):
     found = model(f"for (int t = 0; t < steps; t++) {{ {body} }}", PARAMETERS)
     assert in_step_blocks(found.scop.schedule) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{STEP} if (t == steps - 1) {NORM}",
+        f"if (t == 0) {NORM} {STEP}",
+        f"{INTO_B} if (t == steps - 1) {NORM} {BACK}",
+    ],
+)
+def test_the_first_or_the_last_step_is_apart(model, body):
+    found = model(f"for (int t = 0; t < steps; t++) {{ {body} }}", PARAMETERS)
+    apart = with_peeled_end(found.scop.schedule)
+    assert apart is not None
+    outer = apart.get_root().child(0)
+    assert node_kind(outer) == isl.schedule_node_type.sequence
+    check_schedule(apart, found.dependences, found.scop.domain)
+    assert instances_in_order(apart) == instances_in_order(found.scop.schedule)
+
+
+def test_all_steps_alike_stay_together(model):
+    found = model(f"for (int t = 0; t < steps; t++) {{ {STEP} }}", PARAMETERS)
+    assert with_peeled_end(found.scop.schedule) is None
