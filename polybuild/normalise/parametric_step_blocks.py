@@ -12,9 +12,11 @@
 No affine condition says which steps are multiples of a parameter, but how many blocks there are is a
 parameter as well, as quotients are. This is strip-mining (M. Wolfe, "High Performance Compilers for Parallel
 Computing", 1996, section 9.5) by a parameter; ``transform/step_blocks.py`` has it for numbers. Then the steps
-of a block can be tiled over time. With ``t % k == 0`` from 0 on, the first block is one step.
+of a block can be tiled over time. With ``t % k == 0`` from 0 on, the first block is one step; where that is
+at the start of a step, blocks begin with it.
 
-Loops whose storage alternates, as ``u[t % 2]``, stay as they are.
+Where storage alternates, as ``u[t % 2]``, blocks have an even number of steps: each begins with the same grid
+then. With odd ones the original loop runs. Loops that swap pointers stay as they are.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from collections.abc import Sequence
 from pycparser import c_ast
 
 from polybuild.c.literals import integer_value
-from polybuild.c.syntax_tree import duplicate, key, mapped, walk
+from polybuild.c.syntax_tree import duplicate, exposed_operand, key, mapped, walk
 from polybuild.c.synthetic import declarator, never, number
 from polybuild.c.types import IntegerType, PointerType
 from polybuild.diagnostics import Unsupported
@@ -34,6 +36,7 @@ from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
 from polybuild.values import dataclass
 
+_EVEN = '"there must be an even number of steps between those with more to do, as grids take turns"'
 _SOME = '"there must be steps, and some between those with more to do"'
 _ARITHMETIC = {"+", "-"}
 _JUMPS = (c_ast.Goto, c_ast.Break, c_ast.Return, c_ast.Continue, c_ast.Label)
@@ -54,22 +57,35 @@ def with_parametric_step_blocks(region: Region) -> Region:
 
 @dataclass(frozen=True, slots=True)
 class _Every:
-    """What a loop does at its end where its counter plus ``offset`` is a multiple of ``steps``."""
+    """What a loop does at its end where its counter plus ``offset`` is a multiple of ``steps``.
+
+    Or at its start, if ``first``.
+    """
 
     steps: c_ast.ID
     offset: int
     rare: c_ast.Node
+    first: bool = False
 
 
 def _rare(loop: c_ast.Node) -> _Every | None:
-    """What ``loop`` does at its end in each few iterations; None if there is nothing such."""
+    """What ``loop`` does at its end, or its start, in each few iterations; None if there is nothing such."""
     if not isinstance(loop, c_ast.For) or not isinstance(loop.stmt, c_ast.Compound):
         return None
     items, counter = list(loop.stmt.block_items or ()), stepped_name(loop)
-    last = items[-1] if len(items) > 1 else None
-    if counter is None or not isinstance(last, c_ast.If) or last.iffalse is not None:
+    if len(items) < 2 or counter is None:
         return None
-    cond, remainder, wanted = last.cond, last.cond, None
+    last, first = _every(items[-1], counter), _every(items[0], counter)
+    if last is None and first is not None and first.offset == 0:
+        return dataclasses.replace(first, first=True)
+    return last
+
+
+def _every(item: c_ast.Node, counter: str) -> _Every | None:
+    """What ``item`` does in each few values of ``counter``; None if it is nothing such."""
+    if not isinstance(item, c_ast.If) or item.iffalse is not None:
+        return None
+    cond, remainder, wanted = item.cond, item.cond, None
     if isinstance(cond, c_ast.UnaryOp) and cond.op == "!":
         remainder = cond.expr
     elif isinstance(cond, c_ast.BinaryOp) and cond.op == "==":
@@ -88,7 +104,7 @@ def _rare(loop: c_ast.Node) -> _Every | None:
     if wanted is not None and not _is_number(wanted, 0):
         before = isinstance(wanted, c_ast.BinaryOp) and wanted.op == "-" and _is_number(wanted.right, 1)
         offset = 1 if before and key(wanted.left) == key(steps) and offset == 0 else None
-    return None if offset not in {0, 1} else _Every(steps, offset, last.iftrue)
+    return None if offset not in {0, 1} else _Every(steps, offset, item.iftrue)
 
 
 def _offset(node: c_ast.Node, counter: str) -> int | None:
@@ -178,7 +194,8 @@ class _StepBlocks:
     def _split(self, loop: c_ast.For, counter: Variable, every: _Every) -> c_ast.Node | None:
         """The loops over blocks and their steps; None if the counter is used for more than is known of it."""
         start = _start(loop)
-        whole = start is not None and start + every.offset == 1  # blocks, from the first one on
+        # blocks, from the first one on
+        whole = start is not None and start + every.offset == int(not every.first)
         cond = loop.cond
         plain = (
             isinstance(cond, c_ast.BinaryOp)
@@ -196,17 +213,27 @@ class _StepBlocks:
             every.steps,
             start,
             whole=whole,
+            first=every.first,
+            parity=(start if whole else 1 - every.offset) % 2,
             block=self._unused(f"{counter.name}_1"),
             step=self._unused(f"{counter.name}_2"),
         )
-        steps = loop.stmt.block_items[:-1]
+        items = loop.stmt.block_items
+        alternates = any(map(made.alternates, items))
+        others = items[1:] if every.first else items[:-1]
+        shared = [] if every.first else self._shared(others, every.rare, counter)
+        if shared is None:
+            return None
+        mentioned = set[str]().union(*(_mentioned(each) for each in others))
+        used = [each for each in others if each not in shared or each.name in mentioned]
+        steps = list(map(made.in_step, used))
         rare = made.in_rare(every.rare)
+        if shared:
+            rare = c_ast.Compound([*(made.in_rare(duplicate(each)) for each in shared), rare], rare.coord)
         left = any(
             isinstance(each, c_ast.ID) and each.name == counter.name for one in steps for each in walk(one)
         )
         if left:
-            return None
-        if any(map(made.alternates, loop.stmt.block_items)):
             return None
         last = (
             duplicate(cond.right)
@@ -214,12 +241,34 @@ class _StepBlocks:
             else c_ast.BinaryOp("-", duplicate(cond.right), number(1))
         )
         self.count += 1
-        return made.loops(last, steps, rare)
+        return made.loops(last, steps, rare, even=alternates)
+
+    @staticmethod
+    def _shared(steps: Sequence[c_ast.Node], rare: c_ast.Node, counter: Variable) -> list[c_ast.Decl] | None:
+        """The variables of ``steps`` that ``rare`` mentions, each set by ``counter``; None if one is not."""
+        shared: list[c_ast.Decl] = []
+        wanted = _mentioned(rare)
+        operands = (exposed_operand(part) for each in (*steps, rare) for part in walk(each))
+        changed = {each.name for each in operands if isinstance(each, c_ast.ID)}
+        for each in reversed([each for each in steps if isinstance(each, c_ast.Decl)]):
+            if each.name not in wanted:
+                continue
+            if each.init is None or each.name in changed:
+                return None
+            shared.insert(0, each)
+            wanted |= _mentioned(each.init)
+        own = {each.name for each in shared}
+        known = {counter.name, *own}
+        return shared if all(_mentioned(each.init) <= known for each in shared) else None
 
     def _unused(self, name: str) -> str:
         found = unused_name(name, self._taken)
         self._taken |= {found}
         return found
+
+
+def _mentioned(node: c_ast.Node) -> set[str]:
+    return {each.name for each in walk(node) if isinstance(each, c_ast.ID)}
 
 
 def _start(loop: c_ast.For) -> int | None:
@@ -232,7 +281,9 @@ def _start(loop: c_ast.For) -> int | None:
 class _Blocks:
     """Loops over ``block`` and ``step`` instead of one over ``counter`` from ``start`` on.
 
-    Blocks have ``size`` steps, the first one too if they are ``whole``: else it is one step.
+    Blocks have ``size`` steps, the first one too if they are ``whole``: else it is one step. They begin with
+    what is done in each few steps if that is ``first``. ``parity`` is that of the counter at step 0 of a
+    block, if their size is even.
     """
 
     counter: str
@@ -240,6 +291,8 @@ class _Blocks:
     size: c_ast.ID
     start: int
     whole: bool
+    first: bool
+    parity: int
     block: str
     step: str
 
@@ -251,24 +304,44 @@ class _Blocks:
         """What is added to the counter where ``node`` is the remainder by 2; None if it is something else."""
         if not isinstance(node, c_ast.BinaryOp) or node.op not in {"%", "&"}:
             return None
-        return (
-            _offset(node.left, self.counter) if _is_number(node.right, 2 if node.op == "%" else 1) else None
-        )
+        if not _is_number(node.right, 2 if node.op == "%" else 1):
+            return None
+        left = node.left
+        if isinstance(left, c_ast.BinaryOp) and left.op == "-" and isinstance(left.right, c_ast.Constant):
+            less = integer_value(left.right.value) if left.right.type == "int" else None
+            if less is None or less > self.start or _offset(left.left, self.counter) != 0:
+                return None
+            return -less
+        return _offset(left, self.counter)
+
+    def in_step(self, node: c_ast.Node) -> c_ast.Node:
+        """``node``, which runs in each step."""
+        added = self._parity(node)
+        if added is None:
+            return mapped(node, self.in_step) if self.alternates(node) else node
+        step = _sum(c_ast.ID(self.step, node.coord), (added + self.parity) % 2)
+        return c_ast.BinaryOp("%", step, number(2), node.coord)
 
     def in_rare(self, node: c_ast.Node) -> c_ast.Node:
-        """``node``, which runs at the end of a block."""
+        """``node``, which runs at the end of a block, or its start."""
+        added = self._parity(node)
+        if added is not None:
+            return number((added + self.parity + int(not self.first)) % 2)
         block = c_ast.ID(self.block, node.coord)
         if isinstance(node, c_ast.BinaryOp) and node.op == "/" and key(node.right) == key(self.size):
             offset = _offset(node.left, self.counter)
-            if offset == 0 or (offset == 1 and self.whole and not self.start):
+            if offset == 0 or (offset == 1 and self.whole and not self.start and not self.first):
                 return _sum(block, offset + (self.start if self.whole else 0))
         if isinstance(node, c_ast.ID) and node.name == self.counter:
-            ends = c_ast.BinaryOp("*", _sum(block, int(self.whole)), duplicate(self.size), node.coord)
-            return c_ast.BinaryOp("-", ends, number(1), node.coord) if self.whole and not self.start else ends
+            later = int(self.whole and not self.first)
+            ends = c_ast.BinaryOp("*", _sum(block, later), duplicate(self.size), node.coord)
+            return c_ast.BinaryOp("-", ends, number(1), node.coord) if later and not self.start else ends
         return mapped(node, self.in_rare)
 
-    def loops(self, last: c_ast.Node, steps: Sequence[c_ast.Node], rare: c_ast.Node) -> c_ast.Node:
-        """The loops for a counter up to ``last``, and the conditions for them."""
+    def loops(
+        self, last: c_ast.Node, steps: Sequence[c_ast.Node], rare: c_ast.Node, *, even: bool
+    ) -> c_ast.Node:
+        """The loops for a counter up to ``last``, with ``even`` blocks or any, and conditions for them."""
         coord = last.coord
         block, step = (c_ast.ID(name, coord) for name in (self.block, self.step))
         count = _sum(last, 1 - self.start) if self.whole else last
@@ -283,12 +356,21 @@ class _Blocks:
         inner = self._loop(
             self.step, first, c_ast.BinaryOp("<", step, limit, coord), c_ast.Compound(list(steps), coord)
         )
-        body = c_ast.Compound([inner, c_ast.If(duplicate(ends), rare, None, coord)], coord)
-        bound = c_ast.BinaryOp("<=", block, _sum(duplicate(full), int(not self.whole)), coord)
+        if self.first:
+            body = c_ast.Compound([rare, inner], coord)
+            bound = c_ast.BinaryOp(
+                "<=", block, c_ast.BinaryOp("/", duplicate(last), duplicate(self.size)), coord
+            )
+        else:
+            body = c_ast.Compound([inner, c_ast.If(duplicate(ends), rare, None, coord)], coord)
+            bound = c_ast.BinaryOp("<=", block, _sum(duplicate(full), int(not self.whole)), coord)
         tests = [
             never(c_ast.BinaryOp("<", duplicate(last), number(self.start), coord), _SOME),
             never(c_ast.BinaryOp("<", duplicate(self.size), number(1), coord), _SOME),
         ]
+        if even:
+            odd = c_ast.BinaryOp("%", duplicate(self.size), number(2), coord)
+            tests.append(never(c_ast.BinaryOp("!=", odd, number(0), coord), _EVEN))
         made = self._loop(self.block, number(0), bound, body)
         return c_ast.Compound([*tests, made], coord)
 

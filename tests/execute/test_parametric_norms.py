@@ -55,6 +55,27 @@ FORMS = {
     if (t % k == k - 1) {{ norm[t / k] = 0; EACH norm[t / k] += a[i][j]; }} }}""",
     "after each few": f"""for (int t = 0; t < steps; t++) {{ {COPIES}
     if ((t + 1) % k == 0) {{ double sum = 0; EACH sum += a[i][j]; norm[t] = sum; }} }}""",
+    "at the start of a step": f"""for (int t = 0; t < steps; t++) {{
+    if (t % k == 0) {{ double sum = 0; EACH sum += a[i][j]; norm[t / k] = sum; }} {COPIES} }}""",
+    "at the start, and once more": """for (int t = 0; t <= steps - 1; t++) {
+    if (!(t % k)) { norm[t] = 0; EACH norm[t] += u[t % 2][i][j]; }
+    EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]); }""",
+    "two grids by turns": """for (int t = 0; t < steps; t++) {
+    EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]);
+    if (t % k == 0) { double sum = 0; EACH sum += u[(t + 1) % 2][i][j]; norm[t] = sum; } }""",
+    "two grids by turns, after each few": """for (int t = 0; t < steps; t++) {
+    EACH u[1 - (t & 1)][i][j] = MEAN(u[t & 1]);
+    if ((t + 1) % k == 0) { norm[t] = 0; EACH norm[t] += u[(t + 1) & 1][i][j] - u[t & 1][i][j]; } }""",
+    "two grids by turns, from one on": """for (int t = 1; t <= steps; t++) {
+    EACH u[t % 2][i][j] = MEAN(u[(t - 1) % 2]);
+    if (t % k == 0) { double sum = 0; EACH sum += u[t % 2][i][j]; norm[t / k] = sum; } }""",
+    "two grids by turns, which have names": """for (int t = 0; t < steps; t++) {
+    int old = t % 2, now = 1 - old;
+    EACH u[now][i][j] = MEAN(u[old]);
+    if (t % k == k - 1) { double sum = 0; EACH sum += u[now][i][j] - u[old][i][j]; norm[t] = sum; } }""",
+    "a name for the step": f"""for (int t = 0; t < steps; t++) {{
+    int step = t + 1; {COPIES}
+    if (t % k == 0) {{ double sum = 0; EACH sum += a[i][j]; norm[step - 1] = sum; }} }}""",
     "in place": """for (int t = 0; t < steps; t++) { EACH a[i][j] = MEAN(a);
     if (t % k == 0) { double most = 0; EACH if (a[i][j] > most) most = a[i][j]; norm[t] = most; } }""",
 }

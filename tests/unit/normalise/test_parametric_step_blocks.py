@@ -6,7 +6,7 @@ import pytest
 from plain_regions import region_of
 
 from polybuild.codegen.c.bodies import c_text
-from polybuild.normalise.parametric_step_blocks import _SOME, with_parametric_step_blocks
+from polybuild.normalise.parametric_step_blocks import _EVEN, _SOME, with_parametric_step_blocks
 
 STEP = "for (int i = 1; i < n; i++) x[i] += x[i - 1];"
 EVEN = "for (int i = 1; i < n; i++) x[(t + 1) % 2] += x[i];"
@@ -21,7 +21,11 @@ def blocks(body: str, after: str = "") -> str | None:
     found = with_parametric_step_blocks(given)
     if found is given:
         return None
-    return " ".join(" ".join(map(c_text, found.statements)).split()).replace(_SOME, "SOME")
+    return (
+        " ".join(" ".join(map(c_text, found.statements)).split())
+        .replace(_SOME, "SOME")
+        .replace(_EVEN, "EVEN")
+    )
 
 
 def test_blocks_that_end_with_a_norm():
@@ -42,12 +46,36 @@ def test_a_first_block_of_one_step():
     assert "if (t_1 <= (n / k)) p[t_1] = x[t_1 * k];" in found
 
 
+def test_blocks_that_begin_with_a_norm():
+    found = blocks(f"for (int t = 0; t < n; t++) {{ if (t % k == 0) p[t / k] = x[t]; {STEP} }}")
+    assert found is not None
+    assert "t_1 <= ((n - 1) / k); t_1++) { p[t_1] = x[t_1 * k]; for (int t_2 = 0;" in found
+    assert "t_2 < ((t_1 < (n / k)) ? (k) : (n % k)); t_2++" in found
+
+
+def test_storage_that_alternates_takes_blocks_of_even_size():
+    found = blocks(f"for (int t = 0; t < n; t++) {{ {EVEN} if (t % k == 0) p[t] = x[(t + 1) & 1]; }}")
+    assert found is not None
+    assert "__polybuild_never((k % 2) != 0, EVEN)" in found
+    # the first step is the last one of the first block, which has an odd number, as sizes are even
+    assert "x[t_2 % 2] += x[i]" in found
+    assert "p[t_1 * k] = x[1]" in found
+
+
+def test_names_in_a_step_that_a_norm_uses():
+    steps = "int now = t % 2, old = 1 - now; for (int i = 1; i < n; i++) x[now] += x[old];"
+    found = blocks(f"for (int t = 0; t < n; t++) {{ {steps} if ((t + 1) % k == 0) p[t] = x[now]; }}")
+    assert found is not None
+    assert "int now = 1; p[(t_1 + 1) * k - 1] = x[now];" in found
+
+
 @pytest.mark.parametrize(
     "body",
     [
         f"for (int t = 0; t < n; t++) {{ {STEP} if (t % 4 == 0) p[t] = 0; }}",  # a number: blocks have it
         f"for (int t = 0; t < n; t++) {{ {STEP} x[t] = 0; if (t % k == 0) p[t] = 0; }}",  # needs the counter
-        f"for (int t = 0; t < n; t++) {{ {EVEN} if (t % k == 0) p[t] = 0; }}",  # alternates
+        f"for (int t = 0; t < n; t++) {{ double y = 0; y = x[0]; {STEP} if (t % k == 0) p[t] = y; }}",
+        f"for (int t = 1; t < n; t++) {{ if (t % k == 0) p[t] = 0; {STEP} }}",  # the first block is not known
         f"for (int t = 2; t < n; t++) {{ {STEP} if (t % k == 0) p[t] = 0; }}",  # the first block is not known
         f"for (int t = 0; t < n; t++) {{ {STEP} if (t % k == 0) p[t] = 0; k = k + 1; }}",
         f"for (int t = 0; t < n; t++) {{ {STEP} k = 3; if (t % k == 0) p[t] = 0; }}",
