@@ -115,6 +115,8 @@ UNIT_TRIALS = 12
 """Sets of parameters that are tried as 1 together, as strides of rows and of columns are."""
 ALTERNATING_OPERATIONS = 70_000
 """For each of many statements in loops over storage that alternates, which are split by steps of a period."""
+DIVIDED_OPERATIONS = 1_600_000
+"""For the rows of one region whose subscripts divide."""
 FOLDING_OPERATIONS = 8_000_000
 """For the copies of one loop over time, which are checked access by access."""
 REROLLING_OPERATIONS = 6_000_000

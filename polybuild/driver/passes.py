@@ -81,6 +81,7 @@ from polybuild.targets.device import STEP_BY_STEP
 from polybuild.targets.lookup import TARGETS
 from polybuild.targets.model import Enough
 from polybuild.transform.colours import split_colours
+from polybuild.transform.divided_counters import split_divided_counters
 from polybuild.transform.followed_rows import assume_followed_rows
 from polybuild.transform.grid_sizes import assume_grids
 from polybuild.transform.index_set_splitting import split_index_sets
@@ -342,10 +343,11 @@ def alternate_copied_grids(model: RegionModel) -> None:
 def split_steps(model: RegionModel) -> None:
     """Split loops whose storage alternates, as ``u[t % 2]``: each step of a period has its own statements.
 
-    So has each colour of loops over colours, as of red and black points.
+    So has each colour of loops over colours, as of red and black points, and each place of a period in rows
+    whose subscripts divide.
     """
     if not model.for_device:
-        model.scop = split_colours(split_residue_classes(model.scop))
+        model.scop = split_divided_counters(split_colours(split_residue_classes(model.scop)))
 
 
 def split_statements(model: RegionModel) -> None:

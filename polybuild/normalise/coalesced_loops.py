@@ -25,13 +25,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pycparser import c_ast
 
+from polybuild.c.literals import integer_value
 from polybuild.c.symbols import Symbol
 from polybuild.c.syntax_tree import duplicate, factors_of, key, mapped, walk
 from polybuild.c.synthetic import declarator, never, number
 from polybuild.c.types import IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
-from polybuild.effort import COALESCED_DIMENSIONS, LONG_ROW
+from polybuild.effort import COALESCED_DIMENSIONS, LONG_ROW, STORAGE_PERIODS
 from polybuild.normalise.names import Names, Variable, resolve, stepped_name, unused_name
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
@@ -110,7 +111,7 @@ class _DimensionSplitter:
         for order in dict.fromkeys(itertools.permutations(range(len(factors)))):
             digits = _Digits(counter.name, [factors[each] for each in order])
             if digits.recovers(loop.stmt):
-                return self._nest(loop, digits, kind)
+                return None if digits.is_pattern else self._nest(loop, digits, kind)
             if digits.is_whole(loop.stmt) and self._has_rows(loop.stmt, digits):
                 return self._nest(loop, digits, kind, row=LONG_ROW)
         return None
@@ -176,6 +177,16 @@ class _Digits:
 
     counter: str
     extents: Sequence[c_ast.Node]
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether there are a few kinds of places in a row: what each is may be said in the loop over all.
+
+        That is what ``divided_counters.py`` makes of it.
+        """
+        *_, last = self.extents
+        value = integer_value(last.value) if isinstance(last, c_ast.Constant) else None
+        return len(self.extents) == 2 and value in STORAGE_PERIODS
 
     def recovers(self, body: c_ast.Node) -> bool:
         """Whether ``body`` divides the counter, and by nothing but products of inner extents."""

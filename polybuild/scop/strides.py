@@ -11,6 +11,8 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.c.conversions import promoted_integer
+from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import walk, with_parts
 from polybuild.c.synthetic import number, type_name
 from polybuild.c.types import IntegerType
@@ -90,13 +92,42 @@ def _written_in_steps(
         id(each) for each in nodes
     }:
         return None
-    first = start.get_constant_val().to_python()
+    step, first = stride.to_python(), start.get_constant_val().to_python()
     values = {
         id(each): c_ast.Cast(
             type_name(iterator.type),
-            c_ast.BinaryOp("+", c_ast.BinaryOp("*", number(stride.to_python()), each), number(first)),
+            c_ast.BinaryOp("+", c_ast.BinaryOp("*", number(step), each), number(first)),
             each.coord,
         )
         for each in nodes
     }
+    if statement.domain.dim_min_val(position).is_nonneg():
+        of_type = type_name(promoted_integer(iterator.type))
+        remainders = _remainders(statement, {id(each) for each in nodes}, step, first)
+        values |= {node: c_ast.Cast(of_type, number(value)) for node, value in remainders.items()}
     return replace(statement, body=with_parts(statement.body, values))
+
+
+def _remainders(statement: Statement, counters: set[int], step: int, first: int) -> dict[int, int]:
+    """What remainders of a counter are that is ``first`` more than multiples of ``step``, by identity.
+
+    Those of the nodes ``counters``, never negative, by divisors of ``step`` that are plain numbers.
+    """
+    found: dict[int, int] = {}
+    for each in walk(statement.body):
+        if isinstance(each, c_ast.BinaryOp) and id(each.left) in counters:
+            divisor = _divisor(each)
+            if divisor and step % divisor == 0:
+                found[id(each)] = first % divisor
+    return found
+
+
+def _divisor(node: c_ast.BinaryOp) -> int:
+    """By what ``node`` is a remainder of its left side, as ``x % 2`` and ``x & 1``; 0 if it is none."""
+    digits = node.right.value if isinstance(node.right, c_ast.Constant) else ""
+    value = integer_value(digits) if digits[-1:].isdigit() else None  # a suffix tells another type
+    if value is None or value <= 0:
+        return 0
+    if node.op == "&" and value & (value + 1) == 0:
+        return value + 1
+    return value if node.op == "%" else 0

@@ -108,13 +108,13 @@ def _find_period(band: isl.ScheduleNode, inside: Sequence[Statement]) -> Alterna
     )
     for period in STORAGE_PERIODS:
         loops = [AlternatingLoop(depth, counters, period), AlternatingLoop(depth, moved, period, first)]
-        for loop in sorted(loops[: 1 if first is None else 2], key=partial(_count_parts, inside)):
-            if _count_parts(inside, loop) <= ALTERNATING_STATEMENTS and _alternates(inside, loop):
+        for loop in sorted(loops[: 1 if first is None else 2], key=partial(count_parts, inside)):
+            if count_parts(inside, loop) <= ALTERNATING_STATEMENTS and _alternates(inside, loop):
                 return loop
     return None
 
 
-def _count_parts(inside: Sequence[Statement], loop: AlternatingLoop) -> int:
+def count_parts(inside: Sequence[Statement], loop: AlternatingLoop) -> int:
     """How many statements there are once each step of a period has its own."""
     return sum(not part.is_empty() for each in inside for part in instances_in_phases(each, loop))
 
@@ -175,7 +175,7 @@ def _alternates(inside: Sequence[Statement], loop: AlternatingLoop) -> bool:
         own = [each for each in statement.accesses if each.exact and each.array.name in written]
         subscripts = (each.relation.gist_domain(statement.domain) for each in own)
         gains = gains or any(_loses_divisions(each, classes) for each in subscripts)
-        gains = gains or _has_simpler_conditions(statement, loop)
+        gains = gains or has_simpler_conditions(statement, loop)
         meets = meets or any(_comes_back(each, statement, loop, classes) for each in own)
     return gains and meets
 
@@ -192,7 +192,7 @@ def _residues(counter: isl.PwAff, instances: isl.Set, period: int) -> list[isl.S
     return [remainder.eq_set(isl.PwAff.val_on_domain(instances, isl.Val(each))) for each in range(period)]
 
 
-def _has_simpler_conditions(statement: Statement, loop: AlternatingLoop) -> bool:
+def has_simpler_conditions(statement: Statement, loop: AlternatingLoop) -> bool:
     """Whether conditions divide less where a residue class is known: those on other counters still do."""
     divisions = _count_divisions(statement.domain)
     counter = loop.counters[statement.name].gist(statement.domain)

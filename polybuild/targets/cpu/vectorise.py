@@ -14,6 +14,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.operations import operations_of
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import IntegerType
+from polybuild.effort import STORAGE_PERIODS
 from polybuild.machine.model import DOUBLE, Machine
 from polybuild.schedule.legality import active_dependences, is_legal_below
 from polybuild.scop.model import AccessKind
@@ -129,30 +130,44 @@ def _slow_operations(accesses: Sequence[Reference], machine: Machine) -> tuple[f
 def _is_interleaved(
     reference: Reference, accesses: Sequence[Reference], position: int, farthest: int
 ) -> bool:
-    """Whether steps along a member access small elements, ``farthest`` bytes apart or less.
+    """Whether steps along a member access elements that are sorted out of whole vectors, or into these.
 
-    Stores have to fill what is between them, together with others of ``accesses``.
+    They are all elements of a stretch, together with others of ``accesses``, or read small ones, ``farthest``
+    bytes apart or less.
     """
-    element, column = reference.access.array.element, [row[position] for row in reference.matrix]
-    if not isinstance(element, IntegerType) or not column:
+    if fill_stretches(reference, accesses, position):
+        return True
+    element, step = reference.access.array.element, _step_in_row(reference, position)
+    if not isinstance(element, IntegerType) or reference.access.kind is not AccessKind.READ:
         return False
-    step = abs(column[-1] or 0)
-    near = 1 < step <= farthest * 8 // element.width
-    if not near or any(reference.access.array.suffixes) or any(each != 0 for each in column[:-1]):
-        return False
-    return reference.access.kind is AccessKind.READ or _stored_beside(reference, accesses) == step
+    return 1 < step <= farthest * 8 // element.width
 
 
-def _stored_beside(reference: Reference, accesses: Sequence[Reference]) -> int:
-    """How many elements ``accesses`` store in the array of ``reference`` that loops move in the same way."""
+def fill_stretches(reference: Reference, accesses: Sequence[Reference], position: int) -> bool:
+    """Whether ``accesses`` are of all elements between those that steps along a member come to.
+
+    They load as ``reference`` does, or store as it does.
+    """
+    step = _step_in_row(reference, position)
+    if not 1 < step <= max(STORAGE_PERIODS):
+        return False
+    reads = reference.access.kind is AccessKind.READ
     found: list[isl.Map] = []
     for each in accesses:
         same = each.access.array.name == reference.access.array.name and each.matrix == reference.matrix
-        if same and each.access.kind is not AccessKind.READ:
+        if same and (each.access.kind is AccessKind.READ) == reads:
             relation = each.access.relation.reset_tuple_id(isl.dim_type.in_)
             if not any(relation.is_equal(other) for other in found):
                 found.append(relation)
-    return len(found)
+    return len(found) == step
+
+
+def _step_in_row(reference: Reference, position: int) -> int:
+    """How many elements of a row a step along a member goes on; 0 if it does not stay in one."""
+    column = [row[position] for row in reference.matrix]
+    if not column or any(reference.access.array.suffixes) or any(each != 0 for each in column[:-1]):
+        return 0
+    return abs(column[-1] or 0)
 
 
 def has_loops(body: c_ast.Node) -> bool:

@@ -41,7 +41,9 @@ def cost_of_versions(
     before = cost_of_original(*original, context, aliases=aliases, clobbering=clobbering)
     larger = larger_sizes(original[0]) if walk_of(original[0].statements).repeats else ()
     costs = VersionCosts(before, chosen, (chosen, *mapping.rejected), usual_values(original[0]), larger)
-    in_vectors = bool(mapping.lane_loops() or mapping.registers)
+    # conditions and divisions that are gone kept compilers from vectors
+    plain = any(each.conditional for each in scop.statements) and mapping.simd_loops
+    in_vectors = bool(plain or mapping.lane_loops() or mapping.registers)
     if costs.gaining is not None or not in_vectors or not isinstance(chosen.one_thread, LoopCost):
         return costs
     warm = _gains_warm(before, chosen.one_thread, original[0].context, costs.usual)

@@ -121,6 +121,8 @@ def _in_lanes(
         elif stride is Stride.NONE:
             moves = inner in _inside(body, loop) and each.stride(inner.dim) is not Stride.NONE
             accesses += unit.access / lanes / loop.copies if moves or not loop.simd else 0.0
+        elif way is LaneWay.SORTED:
+            accesses += together + unit.operation / lanes
         elif way is LaneWay.PACKED:
             accesses += unit.access / lanes + unit.access / _reuse(each, body, loop, trips)
         elif way is LaneWay.WINDOWED:

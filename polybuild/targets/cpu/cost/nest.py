@@ -22,6 +22,7 @@ from polybuild.targets.cpu.carried import carried_by_last, is_chain
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, CompilersLanes, nowhere, statements_of
 from polybuild.targets.cpu.cost.subscripts import has_scattered_elements
 from polybuild.targets.cpu.strides import Reference, Stride, references
+from polybuild.targets.cpu.vectorise import fill_stretches
 from polybuild.targets.model import LoopDirective
 from polybuild.transform.full_unrolling import outside_unrolled
 from polybuild.values import dataclass
@@ -48,6 +49,7 @@ class LaneWay(Enum):
     PACKED = "packed"  # rows are in buffers
     WINDOWED = "windowed"  # stretches of rows are
     SINGLE = "single"  # one after the other, each as a condition says
+    SORTED = "sorted"  # whole vectors are, of all elements of a stretch
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,7 @@ class NestBuilder:
         partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
         stamps = place.stamps.flat_range_product(partial)
         body = self._nest(node.child(0), _Place(stamps, place.depth + members, None, inside))
+        ways = self._ways(directive) | (self._sorted_out(node) if simd and innermost else {})
         for position in reversed(range(members)):
             last, head = position == members - 1, position == 0
             body = NestLoop(
@@ -192,7 +195,7 @@ class NestBuilder:
                 lanes=lanes if head else 0,
                 copies=directive.lanes.copies if directive and directive.lanes and head else 1,
                 registers=registers,
-                ways=self._ways(directive) if head else {},
+                ways=ways if head or last else {},
                 singles=directive.lanes.singles if directive and directive.lanes and head else frozenset(),
                 chain=chain if last else 0.0,
             )
@@ -208,6 +211,11 @@ class NestBuilder:
             ways |= dict.fromkeys(lanes.bodies.guarded & lanes.bodies.operands.keys(), LaneWay.SINGLE)
         ways |= dict.fromkeys(lanes.windows.nodes, LaneWay.WINDOWED)
         return ways | {node: LaneWay.PACKED for each in lanes.packed for node in each.nodes}
+
+    def _sorted_out(self, node: isl.ScheduleNode) -> dict[int, LaneWay]:
+        """The nodes of elements that are all of a stretch, where a compiler has the last loop in lanes."""
+        found, last = references(self.scop, node), node.band_n_member() - 1
+        return {id(each.access.node): LaneWay.SORTED for each in found if fill_stretches(each, found, last)}
 
     def _chain(self, node: isl.ScheduleNode) -> float:
         """Nanoseconds for which each iteration of the last loop of a band waits for the one before.

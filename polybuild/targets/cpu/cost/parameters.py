@@ -22,9 +22,9 @@ def nominal_parameters(context: isl.Set) -> isl.Set:
     for dim in range(count):
         values = context.move_dims(isl.dim_type.set, 0, _params, dim, 1)
         values = values.project_out(_params, 0, count - 1)
-        value = values.upper_bound_val(isl.dim_type.set, 0, isl.Val(NOMINAL_SIZE)).dim_max_val(0)
-        if values.dim_has_upper_bound(isl.dim_type.set, 0) or not value.is_int():
-            value = values.dim_max_val(0)
+        value = values.dim_max_val(0)
+        if not value.is_int():  # isl says of multiples of a number that they have a bound
+            value = values.upper_bound_val(isl.dim_type.set, 0, isl.Val(NOMINAL_SIZE)).dim_max_val(0)
         if value.is_int():
             context = context.fix_val(_params, dim, value)
     return context
