@@ -138,7 +138,7 @@ def _recomputed(
         arrays=(*scop.arrays, *own, *copies.values()),
         statements=(*before, *again),
     )
-    for schedule in (loops.sequence(order), order.sequence(loops)):
+    for schedule in (loops.sequence(order), order.sequence(loops)) if before else (order,):
         placed = replace(changed, schedule=schedule)
         if _reads_the_same(scop, placed, found, again):
             return without_unused(placed, scop), together

@@ -89,6 +89,8 @@ def last_alone(
         if here:
             statements.append(_restricted(each, reduce(isl.Set.union, here).coalesce()))
     changed = replace(scop, statements=tuple(statements))
+    if changed.domain.is_empty():  # a region has something to run
+        return scop, ()
     loops = scop.schedule.intersect_domain(changed.domain)
     return replace(changed, schedule=loops), tuple(each.array for each in alone)
 

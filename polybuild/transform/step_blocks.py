@@ -52,6 +52,8 @@ def with_peeled_end(schedule: isl.Schedule) -> isl.Schedule | None:
             continue
         counter = isl.UnionMap.from_union_pw_aff(band.band_get_partial_schedule().get_union_pw_aff(0))
         counter = counter.intersect_domain(band.get_domain())
+        if counter.is_empty():
+            continue
         statements = [each.range() for each in map(isl.UnionMap.from_map, maps_of(counter))]
         every = isl.Set.from_union_set(counter.range())
         if every.dim_has_upper_bound(isl.dim_type.set, 0):

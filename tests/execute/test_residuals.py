@@ -147,6 +147,14 @@ FORMS = {
       t++; }}""",
 }
 READ = {
+    "a region of nothing else": """for (int t = 0; t < steps; t++) {
+      residual = 0;
+      EACH residual += a[i][j]; }""",
+    "of nothing that is looked at": """for (int t = 0; t < steps; t++) {
+      double sum = 0;
+      EACH sum += a[i][j];
+      double root = sqrt(sum);
+      (void)root; }""",
     "each step reads the last one": f"""for (int t = 0; t < steps; t++) {{
       EACH b[i][j] = MEAN(a) + 1e-9 * residual;
       residual = 0;

@@ -102,3 +102,9 @@ def test_the_first_or_the_last_step_is_apart(model, body):
 def test_all_steps_alike_stay_together(model):
     found = model(f"for (int t = 0; t < steps; t++) {{ {STEP} }}", PARAMETERS)
     assert with_peeled_end(found.scop.schedule) is None
+
+
+def test_loops_that_run_nothing_have_no_end(model):
+    found = model(f"for (int t = 0; t < steps; t++) {{ {STEP} }}", PARAMETERS)
+    nothing = isl.UnionSet.empty(found.scop.domain.get_space())
+    assert with_peeled_end(found.scop.schedule.intersect_domain(nothing)) is None
