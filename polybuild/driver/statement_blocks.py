@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import islpy as isl
 from pycparser import c_ast
 
 from polybuild import effort
@@ -92,10 +93,28 @@ def _may_be_one(statement: Statement, other: Statement) -> bool:
 
 
 def _may_be_split(statement: Statement) -> bool:
-    """Whether a subscript has a remainder, beside those of strides of loops, or several cases."""
-    elements = [each.relation for each in statement.accesses if each.array.extents]
-    relations = [each.gist_domain(statement.domain) for each in elements]
-    return any(each.n_basic_map() > 1 or each.wrap().involves_locals() for each in relations)
+    """Whether a subscript has a remainder of counters, or several cases of them; strides leave none."""
+    relations = [each.relation for each in statement.accesses if each.array.extents]
+    for relation in (each.intersect_domain(statement.domain) for each in relations):
+        if not relation.is_single_valued():
+            return True
+        element = isl.PwMultiAff.from_map(relation).gist(statement.domain)
+        if any(_has_cases(element.get_pw_aff(at)) for at in range(element.dim(isl.dim_type.out))):
+            return True
+    return False
+
+
+def _has_cases(subscript: isl.PwAff) -> bool:
+    """Whether counters choose which function ``subscript`` is, or it divides them."""
+    counters = 0, subscript.dim(isl.dim_type.in_)
+    return any(
+        where.involves_dims(isl.dim_type.set, *counters)
+        or any(
+            function.get_div(at).involves_dims(isl.dim_type.in_, *counters)
+            for at in range(function.dim(isl.dim_type.div))
+        )
+        for where, function in subscript.get_pieces()
+    )
 
 
 def _accumulates(statement: Statement) -> bool:

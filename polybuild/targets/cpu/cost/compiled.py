@@ -48,12 +48,12 @@ def _limits(scop: Scop, compiler: CompilerRules) -> UnrollingLimits:
 
 
 def _instructions(statement: Statement) -> int:
-    """How many instructions there are for an instance of ``statement``, but for those of its subscripts."""
+    """How many instructions there are for an instance of ``statement``, with one for a place in flat rows."""
     found = operations_of(statement)
     computed = found.simple + found.divisions + found.roots + found.calls
     loaded = {
-        (each.array.name, each.relation)
+        (each.array.name, each.relation): each.array.flat > 1 and each.array.sizes is None
         for each in statement.accesses
         if each.kind is AccessKind.READ and each.array.extents
     }
-    return max(round(computed) + len(loaded), 1)
+    return max(round(computed) + len(loaded) + sum(loaded.values()), 1)

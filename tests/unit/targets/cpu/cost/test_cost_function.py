@@ -234,6 +234,9 @@ def test_rows_that_statements_share_are_compared_once(model):
         (8, "s += W[k][l] * Y[i + k][j + l];", False),
         (9, "s += Y[i + k][j + l];", True),
         (11, "s += Y[i + k][j + l];", False),
+        (6, "s += W[k][l] * x[(i + k) * n + j + l];", True),
+        (7, "s += W[k][l] * x[(i + k) * n + j + l];", False),
+        (7, "s += x[(i + k) * n + j + l];", True),
         (6, "X[i][j] += W[k][l] * Y[i + k][j + l];", True),
         (7, "X[i][j] += W[k][l] * Y[i + k][j + l];", False),
     ],
@@ -242,7 +245,7 @@ def test_windows_are_unrolled_up_to_a_number_of_instructions(model, size, update
     window = f"for (int k = 0; k < {size}; k++) for (int l = 0; l < {size}; l++) {update}"
     read = model(
         f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ double s = 0; {window} X[i][j] += s; }}",
-        "int n, double X[][512], double Y[][512], double W[][16]",
+        "int n, double X[][512], double Y[][512], double W[][16], double *x",
     )
     order, _ = as_compiled(read.scop, read.dependences, (), context_of())
     bands = [each for each in outside_unrolled(order.get_root()) if is_band(each)]
