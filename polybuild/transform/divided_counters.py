@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 import islpy as isl
 from pycparser import c_ast
@@ -84,19 +85,25 @@ def _loop(scop: Scop, band: isl.ScheduleNode) -> AlternatingLoop | None:
     innermost = all(len(each.iterators) == depth + 1 and not each.dynamic for each in inside)
     if not innermost or not any(map(_may_divide, inside)) or _keeps_variables(inside):
         return None
-    counters = counters_of(band)
+    counters, turns = counters_of(band), _take_turns(inside)
     for period in STORAGE_PERIODS:
         loop = AlternatingLoop(depth, counters, period)
-        few = count_parts(inside, loop) <= ALTERNATING_STATEMENTS
-        if few and any(_gains(each, loop) for each in inside):
+        if count_parts(inside, loop) > ALTERNATING_STATEMENTS:
+            return None
+        simpler = turns and any(has_simpler_conditions(each, loop) for each in inside)
+        if simpler or any(_gains(each, loop) for each in inside):
             return None if _carries(inside, band) else loop
     return None
 
 
+def _take_turns(inside: Sequence[Statement]) -> bool:
+    """Whether two statements have no iteration in common: conditions that all share are strides of a loop."""
+    domains = [each.domain.reset_tuple_id() for each in inside]
+    return any(one.is_disjoint(other) for one, other in combinations(domains, 2))
+
+
 def _gains(statement: Statement, loop: AlternatingLoop) -> bool:
-    """Whether a subscript or a condition of ``statement`` divides less in each residue class of ``loop``."""
-    if has_simpler_conditions(statement, loop):
-        return True
+    """Whether a subscript of ``statement`` divides less in each residue class of ``loop``."""
     classes = [each for each in instances_in_phases(statement, loop) if not each.is_empty()]
     for each in statement.accesses:
         divisions = _divisions(each, statement.domain) if each.exact and each.array.extents else 0

@@ -42,6 +42,8 @@ def test_each_residue_class_has_its_statements(model, body, count):
         f"{PLANE} b[i][j] = a[i / 2][0];",
         f"{PLANE} b[i][j] = a[i / 2][j / 16];",
         f"{PLANE} if ((i + j) % 2) b[i][j] = 0;",
+        "for (int j = 1; j < n; j += 3) b[0][j] = 1;",
+        "for (int j = 7 - n % 4; j < 9; j += 3) { b[0][j + 4] = 1; b[1][j + 4] = 2; }",
         "for (int j = 1; j < n; j++) b[0][j] = b[0][j / 2];",
         "for (int j = 1; j < n; j++) b[0][j / 2] = a[0][j];",
         "for (int j = 1; j < n; j++) s[0] += a[0][j / 2];",
