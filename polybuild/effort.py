@@ -248,7 +248,8 @@ FOLDED_DIMENSIONS = 2
 POINTER_CHOICES = 16
 """Choices of pointers by conditions on numbers for which what uses the pointers is written twice."""
 STORAGE_PERIODS = (2, 3, 4)
-"""Steps over time after which storage is used again, as of ``u[t % 2]``, that are looked for,"""
+"""Steps over time after which storage is used again, as of ``u[t % 2]``, that are looked for, and places of
+rows after which ``in[x / 2]`` goes on,"""
 ALTERNATING_STATEMENTS = 24
 """statements of such a loop once each step of a period has its own."""
 TILE_SIZES = (128, 64, 48, 32, 24, 16, 8)

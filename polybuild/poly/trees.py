@@ -26,6 +26,31 @@ def member(node: isl.ScheduleNode, position: int) -> isl.MultiUnionPwAff:
     return isl.MultiUnionPwAff.from_union_pw_aff(node.band_get_partial_schedule().get_union_pw_aff(position))
 
 
+def negate(node: isl.ScheduleNode, position: int) -> isl.ScheduleNode:
+    """Run one coincident member of a band the other way round: ``(i, j)`` becomes ``(i, -j)``."""
+    partial = node.band_get_partial_schedule()
+    permutable = node.band_get_permutable()
+    coincident = [node.band_member_get_coincident(each) for each in range(node.band_n_member())]
+    partial = partial.set_union_pw_aff(position, partial.get_union_pw_aff(position).neg())
+    node = node.delete().insert_partial_schedule(partial).band_set_permutable(permutable)
+    for each, value in enumerate(coincident):
+        node = node.band_member_set_coincident(each, value)
+    return node
+
+
+def counts_down(member: isl.UnionPwAff) -> bool:
+    """Whether a loop takes the values of its statements' counters from the last to the first."""
+    for function in (member.get_pw_aff_list().get_at(k) for k in range(member.get_pw_aff_list().n_pw_aff())):
+        for _, affine in function.get_pieces():
+            signs = [
+                affine.get_coefficient_val(isl.dim_type.in_, dim).sgn()
+                for dim in range(affine.dim(isl.dim_type.in_))
+            ]
+            if not any(sign < 0 for sign in signs) or any(sign > 0 for sign in signs):
+                return False
+    return True
+
+
 def prefix_schedule(node: isl.ScheduleNode) -> isl.UnionMap:
     """When instances run in the loops around ``node``: isl's own relation, found in a quarter of the time.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.poly.trees import descendants, is_band, member, within
+from polybuild.poly.trees import counts_down, descendants, is_band, member, negate, within
 from polybuild.scop.model import Scop
 
 
@@ -74,33 +74,11 @@ def _upwards(band: isl.ScheduleNode) -> isl.ScheduleNode:
 
     What carries nothing may run in any order.
     """
-    positions = range(band.band_n_member())
-    coincident = [band.band_member_get_coincident(position) for position in positions]
-    down = [free and _counts_down(member(band, at)) for at, free in enumerate(coincident)]
-    if not any(down):
-        return band
-    partial = member(band, 0).neg() if down[0] else member(band, 0)
-    for at in positions[1:]:
-        partial = partial.flat_range_product(member(band, at).neg() if down[at] else member(band, at))
-    permutable = band.band_get_permutable()
-    band = band.delete().insert_partial_schedule(partial).band_set_permutable(int(permutable))
-    for position, free in enumerate(coincident):
-        band = band.band_member_set_coincident(position, int(free))
+    for position in range(band.band_n_member()):
+        counter = band.band_get_partial_schedule().get_union_pw_aff(position)
+        if band.band_member_get_coincident(position) and counts_down(counter):
+            band = negate(band, position)
     return band
-
-
-def _counts_down(counter: isl.MultiUnionPwAff) -> bool:
-    """Whether a loop's ``counter`` becomes less with all counters of the statements that it has."""
-    functions = counter.get_union_pw_aff(0).get_pw_aff_list()
-    affine = [aff for at in range(functions.n_pw_aff()) for _, aff in functions.get_at(at).get_pieces()]
-    return all(map(_falls, affine))
-
-
-def _falls(counter: isl.Aff) -> bool:
-    factors = [
-        counter.get_coefficient_val(isl.dim_type.in_, at) for at in range(counter.dim(isl.dim_type.in_))
-    ]
-    return any(each.is_neg() for each in factors) and not any(each.is_pos() for each in factors)
 
 
 def _with_nested(node: isl.ScheduleNode, active: isl.UnionMap) -> isl.ScheduleNode:

@@ -129,7 +129,7 @@ def _recomputed(
     if not _are_read(again, copies.values()):
         return None
     own = [each for each in inside.values() if _are_read(before, [each])]
-    unused = {each.name for each in inside.values()} - {each.name for each in own}
+    unused = {each.name for each in inside.values() if each not in own}
     if any(access.array.name in unused for each in before for access in each.accesses):
         return None  # what sets a variable that nothing reads does something else, too
     if not all(_says_all(each, (*own, *copies.values())) for each in (*before, *again)):

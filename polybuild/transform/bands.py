@@ -63,18 +63,6 @@ def with_single(node: isl.ScheduleNode) -> isl.ScheduleNode:
     return node
 
 
-def negate(node: isl.ScheduleNode, position: int) -> isl.ScheduleNode:
-    """Run one coincident member of a band the other way round: ``(i, j)`` becomes ``(i, -j)``."""
-    partial = node.band_get_partial_schedule()
-    permutable = node.band_get_permutable()
-    coincident = [node.band_member_get_coincident(each) for each in range(node.band_n_member())]
-    partial = partial.set_union_pw_aff(position, partial.get_union_pw_aff(position).neg())
-    node = node.delete().insert_partial_schedule(partial).band_set_permutable(permutable)
-    for each, value in enumerate(coincident):
-        node = node.band_member_set_coincident(each, value)
-    return node
-
-
 def put_first(node: isl.ScheduleNode, position: int) -> isl.ScheduleNode:
     """Make one member of a permutable band its first."""
     members = range(node.band_n_member())

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 
 from polybuild.poly.relations import depends_on, maps_of
-from polybuild.poly.trees import is_band, member
+from polybuild.poly.trees import is_band, member, negate
 from polybuild.scop.model import DynamicLoop, Scop, Statement
-from polybuild.transform.bands import negate, permute
+from polybuild.transform.bands import permute
 from polybuild.values import dataclass
 
 _in, _out = isl.dim_type.in_, isl.dim_type.out

@@ -49,7 +49,6 @@ class LaneBodyPrinter:
     """Prints the statements of a loop in lanes.
 
     ``buffers`` has rows that are packed, ``elements`` are those in vectors.
-
     ``variables`` has the stems of vectors, or arrays, that private variables are, by name.
     """
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from polybuild.codegen.c.row_windows import RowWindowPrinter
     from polybuild.scop.model import Access, Array
 
-_INDENT = "  "
-
 
 @dataclass(frozen=True, slots=True)
 class _KeptElement:

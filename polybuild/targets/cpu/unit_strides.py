@@ -16,11 +16,10 @@ from __future__ import annotations
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.poly.trees import is_band
+from polybuild.poly.trees import counts_down, is_band, negate
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.strides import Stride, references
-from polybuild.transform.bands import negate
 
 
 def with_unit_strides(scop: Scop, dependences: Dependences, schedule: isl.Schedule) -> isl.Schedule:
@@ -70,23 +69,10 @@ def _forwards(node: isl.ScheduleNode, depth: int, dependences: Dependences) -> i
         loop = node
         for _ in range(member):
             loop = loop.child(0)
-        if _counts_down(loop.band_get_partial_schedule().get_union_pw_aff(0)):
+        if counts_down(loop.band_get_partial_schedule().get_union_pw_aff(0)):
             turned = negate(loop, 0).ancestor(member)
             node = turned if is_legal_below(turned, dependences) else node
     return node
-
-
-def _counts_down(member: isl.UnionPwAff) -> bool:
-    """Whether a loop takes the values of its statements' counters from the last to the first."""
-    for function in (member.get_pw_aff_list().get_at(k) for k in range(member.get_pw_aff_list().n_pw_aff())):
-        for _, affine in function.get_pieces():
-            signs = [
-                affine.get_coefficient_val(isl.dim_type.in_, dim).sgn()
-                for dim in range(affine.dim(isl.dim_type.in_))
-            ]
-            if not any(sign < 0 for sign in signs) or any(sign > 0 for sign in signs):
-                return False
-    return True
 
 
 def _members(node: isl.ScheduleNode, depth: int) -> list[isl.MultiUnionPwAff]:
