@@ -19,7 +19,7 @@ from polybuild.analysis.covered_reads import covered_reads, hidden_writers
 from polybuild.analysis.last_writers import has_strides, last_writers
 from polybuild.analysis.reductions import Reduction
 from polybuild.c.symbols import StorageClass
-from polybuild.poly.relations import lexicographically_after, maps_of, sets_of
+from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, union_of
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.values import dataclass
 
@@ -121,8 +121,6 @@ def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
     hidden, covered = hidden_writers(scop), covered_reads(scop)
     flow, live_in = flow_dependences(scop, reads, must_writes, may_writes, hidden)
     live_in = live_in.subtract(covered)
-    false = false_dependences(scop, reads, must_writes, writes)
-
     private: list[PrivateArray] = []
     private_names: set[str] = set()
     live_in_arrays = {each.get_tuple_name() for each in sets_of(live_in.range())}
@@ -133,10 +131,10 @@ def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
                 private.append(candidate)
                 private_names.add(array.name)
     if private:
-        shared_reads, shared_must, shared_all = (
+        reads, must_writes, writes = (
             without(accesses, private_names) for accesses in (reads, must_writes, writes)
         )
-        false = false_dependences(scop, shared_reads, shared_must, shared_all)
+    false = false_dependences(scop, reads, must_writes, writes)
     return Dependences(flow.coalesce(), false.coalesce(), tuple(private), live_in)
 
 
@@ -244,16 +242,10 @@ def accesses_of(scop: Scop, array: Array) -> tuple[isl.UnionMap, isl.UnionMap, i
 
 def only(accesses: isl.UnionMap, name: str) -> isl.UnionMap:
     """``accesses`` of the array ``name``."""
-    kept = isl.UnionMap.empty(accesses.get_space())
-    for each in maps_of(accesses, name):
-        kept = kept.union(isl.UnionMap.from_map(each))
-    return kept
+    return union_of(maps_of(accesses, name), accesses.get_space())
 
 
 def without(accesses: isl.UnionMap, names: set[str]) -> isl.UnionMap:
     """``accesses`` of all arrays but those with ``names``."""
-    kept = isl.UnionMap.empty(accesses.get_space())
-    for each in maps_of(accesses):
-        if each.get_tuple_name(isl.dim_type.out) not in names:
-            kept = kept.union(isl.UnionMap.from_map(each))
-    return kept
+    kept = [each for each in maps_of(accesses) if each.get_tuple_name(isl.dim_type.out) not in names]
+    return union_of(kept, accesses.get_space())

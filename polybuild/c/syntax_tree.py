@@ -32,6 +32,8 @@ _PARTS: Mapping[type, Callable[[Any], Iterable[c_ast.Node]]] = {  # of usual kin
     c_ast.Typename: lambda node: _there(node.type),
     c_ast.Decl: lambda node: _there(node.bitsize, node.init, node.type),
     c_ast.If: lambda node: _there(node.iffalse, node.iftrue, node.cond),
+    c_ast.TernaryOp: lambda node: _there(node.iffalse, node.iftrue, node.cond),
+    c_ast.For: lambda node: _there(node.stmt, node.next, node.cond, node.init),
     c_ast.FuncCall: lambda node: _there(node.args, node.name),
     c_ast.ExprList: lambda node: (node.exprs or ())[::-1],
     c_ast.Compound: lambda node: (node.block_items or ())[::-1],
@@ -235,10 +237,14 @@ def contains(node: c_ast.Node, kind: type[c_ast.Node]) -> bool:
 
 def names_in(node: c_ast.Node) -> Iterator[str]:
     """The names that the identifiers of ``node`` mention now (values on entry are no mention)."""
-    if isinstance(node, c_ast.ID) and not isinstance(node, EntryValue):
-        yield str(node.name)
-    elif isinstance(node, c_ast.StructRef):
-        yield from names_in(node.name)
-    else:
-        for child in node:
-            yield from names_in(child)
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        kind = type(node)
+        if isinstance(node, c_ast.ID):
+            if not isinstance(node, EntryValue):
+                yield str(node.name)
+        elif kind is c_ast.StructRef:
+            pending.append(node.name)
+        elif kind not in _LEAVES:
+            pending += _PARTS[kind](node) if kind in _PARTS else reversed(list(node))

@@ -255,5 +255,5 @@ def _read(
     if not options.autodetect:
         return read_source(path, compiler, flags, headers=options.headers), (), trials
     shared = options.openmp == "use"
-    found = detect_regions(path, compiler, flags, trials.problem, shared=shared)
+    found = detect_regions(path, compiler, flags, trials.problem, refuse=trials.refusal, shared=shared)
     return found.source, found.refused, trials

@@ -43,7 +43,7 @@ def with_inner_regions(
         return source, results
     trials = Trials(work.context, work.watch, work.printer.clock, work.trials.spent)
     try:
-        inner = regions_inside(kept, source.path, *compiler, trials.problem)
+        inner = regions_inside(kept, source.path, compiler, trials.problem, trials.refusal)
     except SourceError:  # the file has changed since it was read
         return source, results
     parts = results_of(replace(source, regions=tuple(inner)), tuning, replace(work, trials=trials))

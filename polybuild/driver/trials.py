@@ -56,6 +56,15 @@ class Trials:
     _exhausting: list[Span] = field(default_factory=list)
     _parallel: list[Span] = field(default_factory=list)
 
+    @staticmethod
+    def refusal(region: Region) -> Diagnostic | None:
+        """What is certain to keep the loops of ``region`` from being taken, which needs no model of them."""
+        try:
+            check_calls(region)
+        except Unsupported as refusal:
+            return refusal.diagnostic
+        return None
+
     def problem(self, region: Region) -> Diagnostic | None:
         """Why the loops of ``region`` are better left alone, None if they should be taken.
 
@@ -92,7 +101,6 @@ class Trials:
     def _compiled(self, region: Region) -> TriedLoop:
         started = time.perf_counter()
         try:
-            check_calls(region)
             crashes = begin_region(self.watch, _position_of(region), region)
             printer = PassPrinter(enters=self.watch.enters, clock=self.clock)
             share = DETECTED_SHARE << min(len(self._exhausting), DETECTED_HALVINGS)

@@ -322,12 +322,19 @@ def privatised(
 
     Each thread of that loop needs its own copy of them.
     """
+    return _privatised(Itself(node), Itself(private), position)
+
+
+@remembered  # likewise
+def _privatised(
+    at: Itself[isl.ScheduleNode], arrays: Itself[tuple[PrivateArray, ...]], position: int
+) -> tuple[PrivateArray, ...]:
+    node = at.value
     loop = member(node, position)
     shared: list[PrivateArray] = []
-    for each in private:
+    for each in arrays.value:
         order = active_dependences(node, each.order)
-        same = order.eq_at_multi_union_pw_aff(loop)
-        if not order.subtract(same).is_empty():
+        if not order.is_empty() and not order.is_subset(order.eq_at_multi_union_pw_aff(loop)):
             shared.append(each)
     return tuple(shared)
 

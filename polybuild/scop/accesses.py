@@ -248,7 +248,8 @@ class AccessReader:
         array = self._arrays.of(reference, node)
         subscripts = self._subscripts(reference, array, point)
         exact = all(each is not None for each in subscripts)
-        relation = isl.Map.from_domain(point.domain)
+        # the domain comes last: of one in many pieces each would be intersected with each
+        relation = isl.Map.from_domain(isl.Set.universe(point.domain.get_space()))
         for position, subscript in enumerate(subscripts):
             if subscript is None:
                 within = opaque_dimension(point.depth, array, position)

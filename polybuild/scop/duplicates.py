@@ -72,19 +72,25 @@ def order_of_copies(
     return scop.schedule.pullback_union_pw_multi_aff(function)
 
 
-def in_sequence(schedule: isl.Schedule, statements: Sequence[Statement]) -> isl.Schedule:
-    """``schedule``, where ``statements`` run at the same time, with one after the other."""
-    filters = isl.UnionSetList.alloc(schedule.get_domain().get_ctx(), len(statements))
-    for each in statements:
-        filters = filters.add(isl.UnionSet.from_set(each.domain))
-    names = {each.name for each in statements}
+def in_sequence(schedule: isl.Schedule, *groups: Sequence[Statement]) -> isl.Schedule:
+    """``schedule`` with those of each of ``groups``, which run at the same time, one after the other."""
+    filters = {frozenset(each.name for each in group): _filters(group) for group in groups}
 
     def sequenced(node: isl.ScheduleNode) -> isl.ScheduleNode:
-        here = {tuple_name(each) for each in sets_of(node.get_domain())}
-        is_leaf = node_kind(node) == isl.schedule_node_type.leaf
-        return node.insert_sequence(filters) if is_leaf and here == names else node
+        if node_kind(node) != isl.schedule_node_type.leaf:
+            return node
+        found = filters.get(frozenset(tuple_name(each) for each in sets_of(node.get_domain())))
+        return node if found is None else node.insert_sequence(found)
 
     return map_bottom_up(schedule.get_root(), sequenced).get_schedule()
+
+
+def _filters(statements: Sequence[Statement]) -> isl.UnionSetList:
+    """The instances of each of ``statements``."""
+    filters = isl.UnionSetList.alloc(statements[0].domain.get_ctx(), len(statements))
+    for each in statements:
+        filters = filters.add(isl.UnionSet.from_set(each.domain))
+    return filters
 
 
 def variable_for(array: Array, what: str, taken: set[str]) -> Array:

@@ -38,6 +38,11 @@ from polybuild.values import dataclass
 Accept = Callable[[Region], Diagnostic | None]
 """Why a region is not to be taken, None if it is."""
 
+
+def _nothing(_region: Region) -> None:
+    """No region is certain to be refused."""
+
+
 NOT_TRIED = "not-tried"
 """The code of a loop that was not tried, as there is no time for it, nor for any other."""
 
@@ -81,6 +86,13 @@ class _PendingLoop:
     runs: int = field(compare=False)
 
 
+_Nested = tuple[StatementRange, _PendingLoop | None]
+"""A loop with the one that it is in, if that is another candidate."""
+
+_Refused = tuple[_PendingLoop, Diagnostic]
+"""A loop with the reason why it is not taken."""
+
+
 @dataclass(frozen=True, slots=True)
 class RefusedLoop:
     """A loop that nobody marked and that is not taken as a whole: its lines in the user's file, and why."""
@@ -105,15 +117,22 @@ class Detection:
 
 
 def detect_regions(
-    path: str, compiler: Sequence[str], flags: Sequence[str], accept: Accept, *, shared: bool = False
+    path: str,
+    compiler: Sequence[str],
+    flags: Sequence[str],
+    accept: Accept,
+    *,
+    refuse: Accept = _nothing,
+    shared: bool = False,
 ) -> Detection:
     """Read the file at ``path`` with its marked regions and those ``accept`` takes.
 
-    Loops and blocks that OpenMP shares out are candidates if they are ``shared``. Raises SourceError as
-    ``read_source`` does.
+    What ``refuse`` has a reason for is not taken either; it is asked first, and takes no time. Loops and
+    blocks that OpenMP shares out are candidates if they are ``shared``. Raises SourceError as ``read_source``
+    does.
     """
     file, dependencies = _file_text(path, compiler, flags)
-    detector = _Detector(file, accept, shared=shared)
+    detector = _Detector(file, (refuse, accept), shared=shared)
     taken = detector.run(detector.in_functions())
     regions, diagnostics = detector.read(taken)
     residents, problems = residents_in(file, SourceText(file.text, path), regions)
@@ -122,19 +141,24 @@ def detect_regions(
 
 
 def regions_inside(
-    kept: Sequence[Region], path: str, compiler: Sequence[str], flags: Sequence[str], accept: Accept
+    kept: Sequence[Region],
+    path: str,
+    command: tuple[Sequence[str], Sequence[str]],
+    accept: Accept,
+    refuse: Accept = _nothing,
 ) -> list[Region]:
     """Those regions inside of ``kept`` ones of the file at ``path`` that ``accept`` takes, in order.
 
-    They get the clauses of the region that they are in. Raises SourceError as ``read_source`` does.
+    As ``detect_regions`` finds them; ``command`` is the compiler and its flags. They get the clauses of the
+    region that they are in. Raises SourceError as ``read_source`` does.
     """
-    file, _ = _file_text(path, compiler, flags)
+    file, _ = _file_text(path, *command)
     user_text = SourceText(file.text, path)
     text = file.preprocessed
     finder = RegionFinder(user_text, LineTable(text, user_text, path), ChunkIndex(text))
     finder.find()
     spans = {each.span for each in kept}
-    detector = _Detector(replace(file, preprocessed=_without_markers(text)), accept, shared=False)
+    detector = _Detector(replace(file, preprocessed=_without_markers(text)), (refuse, accept), shared=False)
     ranges = detector.run(
         each
         for candidate in finder.candidates
@@ -158,12 +182,15 @@ def _without_markers(text: str) -> str:
 
 
 class _Detector:
-    """The search in one file; ``refused`` says why loops were not taken."""
+    """The search in one file; ``refused`` says why loops were not taken.
 
-    def __init__(self, file: FileText, accept: Accept, *, shared: bool) -> None:
+    It ``asks`` whether a loop is certain to be refused, and then whether it is to be taken.
+    """
+
+    def __init__(self, file: FileText, asks: tuple[Accept, Accept], *, shared: bool) -> None:
         self._shared = shared
         self._file = file
-        self._accept = accept
+        self._refuse, self._accept = asks
         self._user_text = SourceText(file.text, file.path)
         self._lines = LineTable(file.preprocessed, self._user_text, file.path)
         self._chunks = ChunkIndex(file.preprocessed)
@@ -188,21 +215,18 @@ class _Detector:
         if self._user_text.renumbered:
             return []
         taken: list[StatementRange] = []
-        refused: list[tuple[_PendingLoop, Diagnostic]] = []
-        pending = self._candidates(list(outermost))
+        refused: list[_Refused] = []
+        pending = self._sifted([(each, None) for each in outermost], refused)
+        heapq.heapify(pending)
         while pending:
             candidate = heapq.heappop(pending)
-            loop, problem = candidate.loop, self._problem_of(candidate.region)
+            problem = self._problem_of(candidate.region)
             if problem is None:
-                taken.append(loop)
+                taken.append(candidate.loop)
                 continue
             refused.append((candidate, problem))
-            if problem.code == NOT_TRIED:
-                continue  # nor are those inside
-            if candidate.depth < DETECTED_DEPTH - 1 and not self._directive_of(loop.start):
-                found = self._loops(*self._inside(loop))  # but where threads run what is inside
-                inner = [replace(each, clauses=loop.clauses) for each in found]
-                for each in self._candidates(inner, candidate):
+            if problem.code != NOT_TRIED:  # else nor are those inside
+                for each in self._sifted(self._inner(candidate), refused):
                     heapq.heappush(pending, each)
         refused.sort(key=lambda pair: (pair[0].depth, pair[0].loop.start))
         ends = any(problem.code == NOT_TRIED for _, problem in refused)
@@ -324,18 +348,39 @@ class _Detector:
             start = before
         return None
 
-    def _candidates(
-        self, loops: Sequence[StatementRange], around: _PendingLoop | None = None
-    ) -> list[_PendingLoop]:
-        """``loops`` as a heap, those first that seem to do the most; they are in the loop ``around``."""
-        depth, runs = (around.depth + 1, around.runs) if around else (0, 1)
-        candidates = []
-        for loop, region in zip(loops, self._regions(loops), strict=True):
+    def _sifted(self, loops: Sequence[_Nested], refused: list[_Refused]) -> list[_PendingLoop]:
+        """``loops`` to be tried, and those inside of others: what is certain to be ``refused`` is that now.
+
+        All loops of a level are read at a time.
+        """
+        found: list[_PendingLoop] = []
+        while loops:
+            inner: list[_Nested] = []
+            for each in self._candidates(loops):
+                problem = self._refusal_of(each.region)
+                if problem is None:
+                    found.append(each)
+                else:
+                    refused.append((each, problem))
+                    inner += self._inner(each)
+            loops = inner
+        return found
+
+    def _inner(self, around: _PendingLoop) -> list[_Nested]:
+        """The loops inside of one that is not taken, where threads do not run what is inside."""
+        loop = around.loop
+        if around.depth >= DETECTED_DEPTH - 1 or self._directive_of(loop.start):
+            return []
+        return [(replace(each, clauses=loop.clauses), around) for each in self._loops(*self._inside(loop))]
+
+    def _candidates(self, loops: Sequence[_Nested]) -> Iterator[_PendingLoop]:
+        """``loops`` with what they seem to do."""
+        regions = self._regions([loop for loop, _ in loops])
+        for (loop, around), region in zip(loops, regions, strict=True):
+            depth, runs = (around.depth + 1, around.runs) if around else (0, 1)
             found = [each for each in tokens(self._lines.text, loop.start, loop.end) if each.text[0] != "#"]
             work, trips = work_and_trips(found)
-            candidates.append(_PendingLoop(-runs * work, loop.start, loop, region, depth, runs * trips))
-        heapq.heapify(candidates)
-        return candidates
+            yield _PendingLoop(-runs * work, loop.start, loop, region, depth, runs * trips)
 
     def _regions(self, loops: Sequence[StatementRange]) -> list[Region | RejectedRegion]:
         """Each loop as a region of its own."""
@@ -343,8 +388,12 @@ class _Detector:
         by_span = {each.span: each for each in regions}
         return [by_span[self._span(loop)] for loop in loops]
 
+    def _refusal_of(self, region: Region | RejectedRegion) -> Diagnostic | None:
+        """What is certain to keep a loop from being taken by itself."""
+        return self._refuse(region) if isinstance(region, Region) else region.diagnostic
+
     def _problem_of(self, region: Region | RejectedRegion) -> Diagnostic | None:
-        """Why a loop is not to be taken by itself."""
+        """Why a loop that is not certain to be refused is not to be taken by itself."""
         return self._accept(region) if isinstance(region, Region) else region.diagnostic
 
     # Neighbours
@@ -382,7 +431,8 @@ class _Detector:
         return joined
 
     def _is_taken(self, statements: StatementRange) -> bool:
-        return self._problem_of(self._regions([statements])[0]) is None
+        region = self._regions([statements])[0]
+        return self._refusal_of(region) is None and self._problem_of(region) is None
 
     def _both(self, first: StatementRange, then: StatementRange) -> StatementRange | None:
         """The statements from ``first`` to ``then`` if they share a block and little is between them."""

@@ -75,8 +75,7 @@ def separate_sums(scop: Scop, depth: int) -> SeparateSums | None:
     statements = [part for each in scop.statements for part in parts.get(each.name, [each])]
     originals = {part.name: name for name, own in parts.items() for part in own}
     schedule = order_of_copies(scop, statements, originals)
-    for together in parts.values():
-        schedule = in_sequence(schedule, together)
+    schedule = in_sequence(schedule, *parts.values())
     changed = replace(scop, statements=tuple(statements), arrays=(*scop.arrays, *terms), schedule=schedule)
     return SeparateSums(changed, frozenset(sums))
 
