@@ -12,7 +12,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.pure_functions import is_pure_function
-from polybuild.c.syntax_tree import changed_operand, mapped, walk
+from polybuild.c.syntax_tree import changed_operand, exposed_operand, mapped, walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.relations import equal_outer, lexicographically_after
@@ -61,7 +61,15 @@ class PrivatisableDefinitions:
         reads = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
         found: list[Access] = []
         defined: dict[int, DefinedValue] = {}
+        own = _declared(statement.body)
         for node in walk(expression):
+            if isinstance(node, c_ast.ID) and node.name in own:
+                inside = self._declared_value(own[node.name], statement, around)
+                if inside is None:
+                    return None
+                defined[id(node)] = inside
+                found += inside.reads
+                continue
             read = reads.get(id(node))
             if read is None or (read.array.name not in self._writers and not read.array.local):
                 continue
@@ -80,6 +88,22 @@ class PrivatisableDefinitions:
             return new
 
         return DefinedValue(visit(expression), tuple(found))
+
+    def _declared_value(
+        self, declaration: c_ast.Decl | None, statement: Statement, around: tuple[str, ...]
+    ) -> DefinedValue | None:
+        """The value of a variable that ``statement`` declares in a block of its own; None if it varies."""
+        if declaration is None or declaration.name in around:
+            return None
+        kind, first = declaration.type, declaration.init
+        number = isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)
+        if not number or first is None or _has_effect(first):
+            return None
+        value = self._value(first, statement, (*around, declaration.name))
+        if value is None:
+            return None
+        kind = c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, kind.type))
+        return DefinedValue(c_ast.Cast(kind, value.expression, declaration.coord), value.reads)
 
     def _definition(self, array: Array, reader: Statement, around: tuple[str, ...]) -> DefinedValue | None:
         """The value that every instance of ``reader`` finds in the variable ``array``."""
@@ -123,6 +147,20 @@ class PrivatisableDefinitions:
         later = own.intersect_range(isl.UnionSet.from_set(writer.domain))
         before = own.intersect_range(isl.UnionSet.from_set(reader.domain))
         return bool(later.apply_range(before).intersect(pairs).is_empty())
+
+
+def _declared(body: c_ast.Node) -> dict[str, c_ast.Decl | None]:
+    """The variables that ``body`` declares; None for those that it changes, or declares again."""
+    found: dict[str, c_ast.Decl | None] = {}
+    for node in walk(body):
+        if isinstance(node, c_ast.Decl):
+            found[node.name] = None if node.name in found else node
+    if found:
+        for node in walk(body):
+            exposed = exposed_operand(node)
+            if isinstance(exposed, c_ast.ID) and exposed.name in found:
+                found[exposed.name] = None
+    return found
 
 
 def _has_effect(expression: c_ast.Node) -> bool:

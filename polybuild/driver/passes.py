@@ -23,6 +23,7 @@ from polybuild.analysis.bounded import arrays_of_many_cases, bounded_dependences
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.exits import with_reads_of_exits, with_resolved_exits
 from polybuild.analysis.histograms import find_histograms
+from polybuild.analysis.inspectors import Inspector, is_dynamic
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.placed_reductions import find_placed_reductions
 from polybuild.analysis.reductions import Reductions
@@ -70,6 +71,7 @@ from polybuild.storage.work_arrays import keep_last_work_arrays
 from polybuild.targets.cpu.cost.compare import cost_of_versions
 from polybuild.targets.cpu.cost.compiled import as_compiled
 from polybuild.targets.cpu.cost.crossover import enough_for_threads, enough_to_gain, threads_gain
+from polybuild.targets.cpu.cost.inspection import with_inspection
 from polybuild.targets.cpu.cost.versions import NOT_COMPARED, Comparison
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
 from polybuild.targets.cpu.original_order import original_on_threads
@@ -513,13 +515,26 @@ def _compared(work: Transformation, mapped: Mapped) -> Comparison:
     strict = work.context.compiler.strict_aliasing
     aliases = aliases_of(model.region, strict=strict)
     clobbering = clobbering_arrays(model.scop, model.region, strict=strict)
-    found = found_within(
-        effort.COMPARISON_OPERATIONS,
-        lambda: cost_of_versions(
-            original, new, work.context, aliases=aliases, clobbering=clobbering
-        ).compared(),
-    )
-    return found or NOT_COMPARED
+    inspectors = _inspectors(work, mapped)
+
+    def compared() -> Comparison:
+        costs = cost_of_versions(original, new, work.context, aliases=aliases, clobbering=clobbering)
+        return with_inspection(costs, model.scop, inspectors, work.context).compared()
+
+    return found_within(effort.COMPARISON_OPERATIONS, compared) or NOT_COMPARED
+
+
+def _inspectors(work: Transformation, mapped: Mapped) -> frozenset[Inspector]:
+    """What looks at data before the region runs as it was ``mapped``."""
+    scop = work.model.scop
+    accesses = (each for statement in scop.statements for each in statement.accesses)
+    if not any(each.array.extents and is_dynamic(each, scop) for each in accesses):
+        return frozenset()
+    try:
+        overlaps = work.overlaps(_names_of(mapped.mapping.buffers))
+    except Unsupported:
+        return frozenset()  # which is told where these are asked for
+    return frozenset().union(*(each.inspectors for each in overlaps))
 
 
 def separate_sequential_parts(work: Transformation) -> None:

@@ -14,7 +14,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.inspectors import Inspector
-from polybuild.c.syntax_tree import walk
+from polybuild.c.syntax_tree import key, walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.ast import build_ast
@@ -108,7 +108,8 @@ def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bo
 def _statement(inspectors: Sequence[Inspector], extrema: Extrema) -> Statement:
     """A statement that runs where the inspected one does, and looks at what that would use."""
     inspected = inspectors[0].statement
-    body: c_ast.Node = c_ast.Compound([test for each in inspectors for test in _tests(each, extrema[each])])
+    alike = groupby(inspectors, key=lambda each: tuple(map(key, each.conditions)))
+    body: c_ast.Node = c_ast.Compound([_tests(list(group), extrema) for _, group in alike])
     for loop in reversed(inspected.dynamic):
         body = c_ast.If(loop.predicate, body, None)
     mentioned = {id(node) for node in walk(body)}
@@ -122,19 +123,17 @@ def _statement(inspectors: Sequence[Inspector], extrema: Extrema) -> Statement:
     )
 
 
-def _tests(inspector: Inspector, extrema: tuple[str, str]) -> list[c_ast.Node]:
-    """What looks at the expression of ``inspector`` where its conditions hold."""
-    value = c_ast.Cast(type_name(IntegerType("long long", 64, signed=True)), inspector.expression)
-    tests: list[c_ast.Node] = [
-        c_ast.If(
-            c_ast.BinaryOp(op, value, c_ast.ID(extremum)),
-            c_ast.Assignment("=", c_ast.ID(extremum), value),
-            None,
-        )
-        for op, extremum in zip("<>", extrema, strict=True)
-    ]
-    for condition in reversed(inspector.conditions):
-        tests = [c_ast.If(condition, c_ast.Compound(tests), None)]
+def _tests(inspectors: Sequence[Inspector], extrema: Extrema) -> c_ast.Node:
+    """What looks at the expressions of ``inspectors``, which have the same conditions, where these hold."""
+    found: list[c_ast.Node] = []
+    for each in inspectors:
+        value = c_ast.Cast(type_name(IntegerType("long long", 64, signed=True)), each.expression)
+        for op, extremum in zip("<>", extrema[each], strict=True):
+            nearer = c_ast.Assignment("=", c_ast.ID(extremum), value)
+            found.append(c_ast.If(c_ast.BinaryOp(op, value, c_ast.ID(extremum)), nearer, None))
+    tests: c_ast.Node = c_ast.Compound(found)
+    for condition in reversed(inspectors[0].conditions):
+        tests = c_ast.If(condition, tests, None)
     return tests
 
 
