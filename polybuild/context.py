@@ -41,7 +41,8 @@ class CompilerRules:
     loop in vectors: a loop that needs more runs without. Loops of known counts are unrolled if they become
     ``unrolled_instructions`` or fewer. With ``outer_lanes`` it computes loops in vectors that have one loop
     inside. One that ``speculates`` computes there what is under conditions in any case; another needs
-    ``masks`` for that.
+    ``masks`` for that. With ``backwards`` it takes loops, too, that go back over elements that lie apart.
+    Where it ``folds`` sums in order it computes their terms in vectors.
     """
 
     optimises: bool = True
@@ -54,6 +55,8 @@ class CompilerRules:
     outer_lanes: bool = True
     speculates: bool = False
     masks: Masks = Masks.ARITHMETIC
+    backwards: bool = False
+    folds: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ def compiler_rules(macros: AbstractSet[str], flags: Sequence[str]) -> CompilerRu
         outer_lanes="__clang__" not in macros,
         speculates=bool({"__clang__", "__NO_TRAPPING_MATH__"} & macros),
         masks=_masks(macros),
+        backwards="__clang__" in macros,
+        folds="__clang__" not in macros,
     )
 
 

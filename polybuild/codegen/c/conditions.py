@@ -27,7 +27,7 @@ from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.file.pointer_rows import ROWS, STRUCTURE
 from polybuild.codegen.file.team import TEAM
 from polybuild.scop.model import Assumption, ProductLimit, Scop
-from polybuild.targets.model import Enough, ThreadLimits
+from polybuild.targets.model import Enough, RegisterTile, ThreadLimits
 from polybuild.values import dataclass
 
 ViewSizes = Mapping[str, Sizes]
@@ -284,6 +284,23 @@ class ConditionPrinter:
     def all_worthwhile(self, enough: Sequence[Enough]) -> list[Condition]:
         """That the region has all that is ``enough``."""
         return [found for each in enough for found in self.worthwhile(each.counts, each.minimum)]
+
+    def full_tiles(self, registers: Sequence[RegisterTile]) -> list[Condition]:
+        """That one of the register tiles is full somewhere; nothing where one certainly is, or there are none.
+
+        Loops over rows that are shorter than its lanes run none of them.
+        """
+        context = self._scop.context
+        full = isl.Set.empty(context.get_space())
+        for each in registers:
+            full = full.union(each.transfer.needs.params().align_params(context.get_space()))
+        if not registers or context.is_subset(full):
+            return []
+        expression = self._build.expr_from_set(full.coalesce().gist(context))
+        reason = "smaller sizes fill no register tile"
+        return [
+            self._both(lambda printer, _: printer.text(expression, AND), reason, self.line, "no full tile")
+        ]
 
     def work_of(self, loop: ThreadLimits) -> str | None:
         """How much ``loop`` does each time it runs; None where that is not known."""

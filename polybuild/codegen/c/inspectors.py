@@ -109,7 +109,8 @@ def _statement(inspectors: Sequence[Inspector], extrema: Extrema) -> Statement:
     """A statement that runs where the inspected one does, and looks at what that would use."""
     inspected = inspectors[0].statement
     alike = groupby(inspectors, key=lambda each: tuple(map(key, each.conditions)))
-    body: c_ast.Node = c_ast.Compound([_tests(list(group), extrema) for _, group in alike])
+    tests = [_tests(list(group), extrema) for _, group in alike]
+    body = tests[0] if len(tests) == 1 else c_ast.Compound(tests)
     for loop in reversed(inspected.dynamic):
         body = c_ast.If(loop.predicate, body, None)
     mentioned = {id(node) for node in walk(body)}

@@ -383,6 +383,7 @@ def _worth_of_sizes(
     if inspects and plan.gains_threads_only:
         return [*enough, conditions.enough_threads()]
     alone = conditions.all_worthwhile(checks.alone) if checks.alone else enough
+    alone = [*alone, *conditions.full_tiles(plan.registers)]
     if shared and not (plan.gains_alone and alone == enough):
         on_threads, for_threads = _worth_threads(plan, conditions)
         on_threads = [*conditions.all_worthwhile(checks.shared), *on_threads]

@@ -59,6 +59,11 @@ def test_who_computes_loops_around_others_in_lanes(macros, outer):
     assert compiler_rules(frozenset(macros), ["-O3"]).outer_lanes is outer
 
 
+@pytest.mark.parametrize(("macros", "back"), [({"__GNUC__"}, False), ({"__GNUC__", "__clang__"}, True)])
+def test_who_computes_loops_that_go_back_over_members_in_lanes(macros, back):
+    assert compiler_rules(frozenset(macros), ["-O3"]).backwards is back
+
+
 @pytest.mark.parametrize(("said", "expected"), [(None, True), (True, True), (False, False)])
 def test_what_a_user_says_of_the_order_of_sums_counts_more_than_flags(said, expected):
     context = CompileContext(compiler=CompilerRules(may_reassociate=True))

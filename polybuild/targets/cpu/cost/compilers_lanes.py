@@ -57,7 +57,7 @@ class CompilersLanes:
         accesses = references(self.scop, node)
         if self._overlapping_pairs(node, accesses) > self.compiler.compared_pairs or self._clobbers(accesses):
             return False
-        if not self._converts(node, accesses):
+        if not self._converts(node, accesses) or self._goes_back(node, accesses):
             return False
         return self._runs_in_lanes(node, accesses, self.dependences) or (
             not carried_by_last(node, self.dependences.carried).is_empty()
@@ -105,6 +105,16 @@ class CompilersLanes:
         """Whether ``loop``, of one member, stores to the same element in each iteration."""
         written = (each for each in references(self.scop, loop) if each.access.kind is not AccessKind.READ)
         return any(each.access.array.extents and each.stride(0) is Stride.NONE for each in written)
+
+    def _goes_back(self, node: isl.ScheduleNode, accesses: Sequence[Reference]) -> bool:
+        """Whether ``accesses`` below ``node`` go back over elements that lie apart, which few compilers take.
+
+        One store for each structure may, as its elements are stored one by one.
+        """
+        last = node.band_n_member() - 1
+        back = [each for each in accesses if each.access.array.extents and each.goes_back_apart(last)]
+        stored = [each for each in back if each.access.kind is not AccessKind.READ]
+        return not self.compiler.backwards and (len(stored) < len(back) or len(stored) > 1)
 
     def _clobbers(self, accesses: Sequence[Reference]) -> bool:
         """Whether a write among ``accesses`` may change bounds or base pointers."""

@@ -58,7 +58,8 @@ def cost_on_core(body: Body, extents: Extents, machine: Machine, compiled_bytes:
             lanes = wide
             part = _without_one(extents, compiled) if compiled.checked else 1.0
             found = (mixed[0] * part + scalar[0] * (1 - part), mixed[1] * part + scalar[1] * (1 - part))
-    together = lanes * (written.copies if written is not None else 1)
+    in_order = compiled is not None and bool(compiled.singles)
+    together = 1 if in_order else lanes * (written.copies if written is not None else 1)
     return Cost(
         arithmetic=count * found[0],
         accesses=count * found[1],
@@ -109,6 +110,8 @@ def _in_lanes(
     time = (counts.simple + unit.loop / copies) * unit.operation / lanes + counts.calls * unit.call
     # what is narrower than a double takes as many times less
     time += (counts.divisions * vector.divide + counts.roots * vector.root) * counts.width / DOUBLE
+    if loop.simd and body.name in loop.singles:  # each lane is taken out and added
+        time += 2 * unit.operation
     inner = next((each for each in reversed(body.around) if not each.unrolled and each is not loop), None)
     kept = inner if loop.registers or inner in _inside(body, loop) else None
     together, accesses = adjacent_access(lanes * counts.width, counts.width, machine) / lanes, 0.0

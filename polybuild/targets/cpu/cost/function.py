@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 import islpy as isl
 
 from polybuild.analysis.operations import operations_of, operations_of_copy
 from polybuild.machine.model import SEPARATE, Machine
-from polybuild.scop.model import Scop
+from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.cost.conflicts import time_of_conflicts
 from polybuild.targets.cpu.cost.core import Body, cost_on_core
@@ -109,6 +109,7 @@ class Loops:
         touched: dict[int, list[Reference]] = {}
         by_counters: dict[str, list[Reference]] = {}
         subscripts: dict[int, set[object]] = {}
+        loaded: dict[int, set[object]] = {}
         for leaf, around in leaves(nest):
             statement = statements.get(leaf.name)
             if statement is None:
@@ -117,8 +118,9 @@ class Loops:
             strides = references_at(scop, {leaf.name: leaf.stamps}, range(leaf.stamps.dim(isl.dim_type.out)))
             operations = operations_of(statement, fused)
             found_as = with_subscripts if as_written else with_chosen_elements
-            computed = subscripts.setdefault(id(around[-1]) if around else id(leaf), set())
-            operations = found_as(operations, statement, computed)
+            iteration = id(around[-1]) if around else id(leaf)
+            operations = found_as(operations, statement, subscripts.setdefault(iteration, set()))
+            strides = _first_loads(strides, leaf.stamps, loaded.setdefault(iteration, set()))
             bodies[id(leaf)] = Body(leaf.name, around, operations, tuple(strides))
             if leaf.name not in by_counters:
                 same = statement.domain.identity()
@@ -131,6 +133,25 @@ class Loops:
             touched[id(leaf)] = by_counters[leaf.name]
         domains = {each.name: each.domain for each in scop.statements}
         return cls(scop.context, domains, nest, bodies, touched)
+
+
+def _first_loads(found: Sequence[Reference], stamps: isl.Map, loaded: set[object]) -> list[Reference]:
+    """The references of ``found`` that are not to elements which are ``loaded`` in their iteration already.
+
+    Compilers keep these in registers, and what was stored last: they know nothing of all others after that.
+    """
+    when = stamps.reset_tuple_id(isl.dim_type.in_)
+    kept: list[Reference] = []
+    for each in found:
+        place = (each.access.array.name, each.access.relation.reset_tuple_id(isl.dim_type.in_), when)
+        if each.access.kind is not AccessKind.READ and each.access.array.extents:
+            loaded.clear()
+        elif place in loaded:
+            continue
+        kept.append(each)
+        if each.access.kind is not AccessKind.MAY_WRITE:
+            loaded.add(place)
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

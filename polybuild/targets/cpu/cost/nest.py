@@ -20,6 +20,7 @@ from polybuild.poly.trees import is_band, mark_of, node_kind, prefix_schedule
 from polybuild.scop.model import AccessKind, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last, is_chain
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, CompilersLanes, nowhere, statements_of
+from polybuild.targets.cpu.cost.folded_sums import folded_sums, without_sums
 from polybuild.targets.cpu.cost.subscripts import has_scattered_elements
 from polybuild.targets.cpu.strides import Reference, Stride, references
 from polybuild.targets.cpu.vectorise import fill_stretches
@@ -60,8 +61,8 @@ class NestLoop:
     ``copies`` of such a vector at a time, or in those that a compiler finds if it is ``simd``, and
     ``checked`` if that depends on whether one iteration is among those that run. For the former there are
     ``ways`` to the elements that nodes (by identity) access, statements that are ``singles`` run for one lane
-    after the other, and in ``registers`` tiles everything is in buffers. Each iteration waits for the one
-    before for ``chain`` nanoseconds.
+    after the other (their last sums in lanes that a compiler finds), and in ``registers`` tiles everything is
+    in buffers. Each iteration waits for the one before for ``chain`` nanoseconds.
     """
 
     dim: int
@@ -104,12 +105,16 @@ def statements_below(loop: NestLoop) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A place in a tree: the ``stamps`` of what runs there, the ``mark`` right above, the marks around it."""
+    """A place in a tree: the ``stamps`` of what runs there, the ``mark`` right above, the marks around it.
+
+    Loops around it may run ``in_lanes`` that the code has written out.
+    """
 
     stamps: isl.UnionMap
     depth: int = 0
     mark: Mark | None = None
     inside: tuple[MarkKind, ...] = ()
+    in_lanes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +182,13 @@ class NestBuilder:
         elif mark is None and not innermost and not within:
             simd = not scattered and self._lanes.takes_around(node)
         other = mark is None and innermost and not (simd or within or scattered)
-        checked = other and self._lanes.is_checked(node)
+        folded = self._folded(node) if other and not place.in_lanes else frozenset()
+        checked = other and not folded and self._lanes.is_checked(node)
         chain = 0.0 if simd or lanes or within or not innermost else self._chain(node)
         partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
         stamps = place.stamps.flat_range_product(partial)
-        body = self._nest(node.child(0), _Place(stamps, place.depth + members, None, inside))
+        in_lanes = place.in_lanes or lanes > 0
+        body = self._nest(node.child(0), _Place(stamps, place.depth + members, None, inside, in_lanes))
         ways = self._ways(directive) | (self._sorted_out(node) if simd and innermost else {})
         for position in reversed(range(members)):
             last, head = position == members - 1, position == 0
@@ -190,16 +197,28 @@ class NestBuilder:
                 body,
                 threads=directive is not None and position < directive.shared,
                 unrolled=unrolled or _is_unrolled(node, position),
-                simd=(simd or checked) and (last if mark is None else head),
+                simd=(simd or checked or bool(folded)) and (last if mark is None else head),
                 checked=checked,
                 lanes=lanes if head else 0,
                 copies=directive.lanes.copies if directive and directive.lanes and head else 1,
                 registers=registers,
                 ways=ways if head or last else {},
-                singles=directive.lanes.singles if directive and directive.lanes and head else frozenset(),
+                singles=directive.lanes.singles if directive and directive.lanes and head else folded,
                 chain=chain if last else 0.0,
             )
         return body
+
+    def _folded(self, node: isl.ScheduleNode) -> frozenset[str]:
+        """The sums for which a compiler computes terms in lanes, of the last loop of an innermost band."""
+        if not self.compiler.folds:
+            return frozenset()
+        sums = folded_sums(
+            statements_of(node, self.scop), references(self.scop, node), node.band_n_member() - 1
+        )
+        if not sums:
+            return sums
+        terms = replace(self._lanes, dependences=without_sums(self.dependences, sums))
+        return sums if terms.takes(node) else frozenset()
 
     def _ways(self, directive: LoopDirective | None) -> dict[int, LaneWay]:
         """How lanes come to the elements of nodes in the loop of ``directive``."""

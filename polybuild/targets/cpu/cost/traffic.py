@@ -14,7 +14,7 @@ from dataclasses import field
 from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu.cost.extents import Extents
 from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
-from polybuild.targets.cpu.strides import Reference
+from polybuild.targets.cpu.strides import Reference, parametric_offset
 from polybuild.targets.cpu.tilesizes import element_size
 from polybuild.values import dataclass
 
@@ -131,25 +131,30 @@ class Traffic:
         return self.found[key]
 
     def _boxed_footprint(self, nest: Nest, unit: int, depth: int) -> tuple[float, float]:
-        bytes_of: dict[tuple[str, _Matrix], float] = {}
+        bytes_of: dict[tuple[str, _Matrix, _Matrix], float] = {}
         written: set[str] = set()
         for leaf in self._leaves(nest):
             found = self.extents[id(leaf)]
             box, instances = found.boxes[depth], math.prod(found.trips[depth:])
             for each in self.references[id(leaf)]:
                 name = each.access.array.name
-                key = (name, each.matrix)
+                key = (name, each.matrix, parametric_offset(each.access.relation))
                 bytes_of[key] = max(
                     bytes_of.get(key, 0.0), min(instances * unit, self._bytes(each, box, unit))
                 )
                 if each.access.kind is not AccessKind.READ:
                     written.add(name)
-        rows: dict[tuple[str, _Matrix], float] = {}
-        for (name, matrix), size in bytes_of.items():  # parts of the same rows share units, or one is small
-            key = name, _neighbour(matrix, (each for other, each in bytes_of if other == name))[:-1]
+        rows: dict[tuple[str, _Matrix, _Matrix], float] = {}
+        # parts of the same rows share units, or one is small
+        for (name, matrix, offset), size in bytes_of.items():
+            key = (
+                name,
+                _neighbour(matrix, (each for other, each, _ in bytes_of if other == name))[:-1],
+                offset,
+            )
             rows[key] = max(rows.get(key, 0.0), size)
         arrays: dict[str, float] = {}
-        for (name, _), size in rows.items():
+        for (name, _, _), size in rows.items():
             arrays[name] = arrays.get(name, 0.0) + size
         whole = self._arrays(unit)
         touched = {name: min(size, whole.get(name, size)) for name, size in arrays.items()}
@@ -171,14 +176,17 @@ class Traffic:
         return self.rows_of(reference, box, unit)[1]
 
     def _arrays(self, unit: int) -> Mapping[str, float]:
-        """The bytes of each array: what one of its references touches in all, at most."""
+        """The bytes of each array: what its references touch in all, at most, in each of its parts."""
         if unit not in self.wholes:
-            found: dict[str, float] = {}
+            parts: dict[tuple[str, _Matrix], float] = {}
             for leaf, extents in self.extents.items():
                 for each in self.references[leaf]:
-                    name = each.access.array.name
+                    part = each.access.array.name, parametric_offset(each.access.relation)
                     size = min(extents.count * unit, self._bytes(each, extents.boxes[0], unit))
-                    found[name] = max(found.get(name, 0.0), size)
+                    parts[part] = max(parts.get(part, 0.0), size)
+            found: dict[str, float] = {}
+            for (name, _), size in parts.items():
+                found[name] = found.get(name, 0.0) + size
             self.wholes[unit] = found
         return self.wholes[unit]
 

@@ -252,6 +252,31 @@ def test_windows_are_unrolled_up_to_a_number_of_instructions(model, size, update
     assert len(bands) == (2 if whole else 3)
 
 
+@pytest.mark.parametrize(
+    ("update", "taken"),
+    [
+        # what gcc 12 -O3 -march=native reports
+        ("x[i] = y[n - i] + 1;", True),
+        ("x[i] = y[n - 2 * i] + 1;", False),
+        ("x[n - 2 * i] = y[i] + 1;", True),
+        ("p[i].f = q[n - i].x + 1;", False),
+        ("p[n - i].f = q[i].x + 1;", True),
+        ("p[n - i].f = q[i].x + 1; p[n - i].x = q[i].f;", False),
+        ("p[i].f = q[i].x + 1;", True),
+    ],
+)
+def test_few_compilers_go_back_over_elements_that_lie_apart(model, update, taken):
+    kinds = "struct point { double x, f; };"
+    parameters = (
+        "int n, double *restrict x, double *restrict y, struct point *restrict p, struct point *restrict q"
+    )
+    read = model(f"for (int i = 0; i < n; i++) {{ {update} }}", parameters, top=kinds)
+    loop, known = read.scop.schedule.get_root().child(0), (read.scop, read.dependences, context_of().machine)
+    rules = (CompilerRules(backwards=each) for each in (False, True))
+    found = [CompilersLanes(*known, nowhere, each).takes(loop) for each in rules]
+    assert found == [taken, True]
+
+
 def _runs_in_lanes(model, inside: str) -> bool:
     """Whether a compiler takes a nest to lanes as if it knew that all pointers lead to different memory."""
     loops = "for (int i = 9; i < n - 9; i++) for (int j = 9; j < n - 9; j++)"
