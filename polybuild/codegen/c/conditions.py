@@ -286,7 +286,7 @@ class ConditionPrinter:
         return [found for each in enough for found in self.worthwhile(each.counts, each.minimum)]
 
     def full_tiles(self, registers: Sequence[RegisterTile]) -> list[Condition]:
-        """That one of the register tiles is full somewhere; nothing where one certainly is, or there are none.
+        """That one of the register tiles is full somewhere; nothing where one certainly is.
 
         Loops over rows that are shorter than its lanes run none of them.
         """

@@ -16,7 +16,7 @@ from polybuild.targets.cpu.cost.compiled import as_compiled, as_unrolled
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
 from polybuild.targets.cpu.cost.function import LoopCost, Loops
 from polybuild.targets.cpu.cost.grids import walk_of
-from polybuild.targets.cpu.cost.nest import NestBuilder
+from polybuild.targets.cpu.cost.nest import NestBuilder, unrolls_in_lanes
 from polybuild.targets.cpu.cost.parameters import larger_sizes, smaller_sizes, usual_values
 from polybuild.targets.cpu.cost.versions import CandidateCost, VersionCosts
 from polybuild.targets.cpu.mapping import CpuMapping
@@ -40,7 +40,14 @@ def cost_of_versions(
     chosen = cost_of_mapping(name, scop, dependences, mapping, context, aliases=aliases)
     before = cost_of_original(*original, context, aliases=aliases, clobbering=clobbering)
     larger = larger_sizes(original[0]) if walk_of(original[0].statements).repeats else ()
-    costs = VersionCosts(before, chosen, (chosen, *mapping.rejected), usual_values(original[0]), larger)
+    costs = VersionCosts(
+        before,
+        chosen,
+        (chosen, *mapping.rejected),
+        usual_values(original[0]),
+        larger,
+        uncertain=unrolls_in_lanes(before.loops.nest),
+    )
     # conditions and divisions that are gone kept compilers from vectors
     plain = any(each.conditional for each in scop.statements) and mapping.simd_loops
     in_vectors = bool(plain or mapping.lane_loops() or mapping.registers)

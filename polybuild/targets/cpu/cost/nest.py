@@ -98,6 +98,17 @@ def leaves(nest: Nest, around: tuple[NestLoop, ...] = ()) -> Iterator[tuple[Nest
         yield from leaves(nest.body, (*around, nest))
 
 
+def unrolls_in_lanes(nest: Nest) -> bool:
+    """Whether compilers have loops in lanes only if they unroll others inside before: they may look too late.
+
+    Whether they do so depends on how the loops are written, on counters and calls, say.
+    """
+    return any(
+        any(loop.simd and not loop.lanes for loop in around) and any(loop.unrolled for loop in around)
+        for _, around in leaves(nest)
+    )
+
+
 def statements_below(loop: NestLoop) -> int:
     """How many statements an iteration of ``loop`` runs."""
     return len({leaf.name for leaf, _ in leaves(loop)})

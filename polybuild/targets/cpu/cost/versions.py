@@ -26,7 +26,8 @@ class VersionCosts:
 
     ``usual`` are values of the parameters that are plausible where nothing is known of them; at ``larger``
     ones caches hold less of what loops come to again and again. New loops may ``gain_warm``, where data are
-    in caches already, and lose nothing elsewhere.
+    in caches already, and lose nothing elsewhere. Where the original loops are ``uncertain`` compilers may
+    make far slower ones of them than predicted: new ones that are just as fast gain then.
     """
 
     original: CostFunction
@@ -35,6 +36,7 @@ class VersionCosts:
     usual: Mapping[str, int]
     larger: tuple[Mapping[str, int], ...] = ()
     gain_warm: bool = False
+    uncertain: bool = False
 
     def compared(self) -> Comparison:
         """Whether the new loops are faster on one thread; where they are just as fast the original wins."""
@@ -47,7 +49,8 @@ class VersionCosts:
 
     def gains_at(self, values: Mapping[str, int]) -> bool:
         """Whether the new loops are certainly faster on one thread where parameters have ``values``."""
-        return self.original.at(values).total > CERTAIN_GAIN * self.chosen.one_thread.at(values).total
+        certain = 1.0 if self.uncertain else CERTAIN_GAIN
+        return self.original.at(values).total > certain * self.chosen.one_thread.at(values).total
 
     def gains_on_threads_at(self, values: Mapping[str, int]) -> bool:
         """Whether they are far faster on all threads: others that are busy at times make these wait."""
