@@ -286,15 +286,15 @@ class ConditionPrinter:
         return [found for each in enough for found in self.worthwhile(each.counts, each.minimum)]
 
     def full_tiles(self, registers: Sequence[RegisterTile]) -> list[Condition]:
-        """That one of the register tiles is full somewhere; nothing where one certainly is.
+        """That one of the register tiles is full somewhere; nothing where one certainly is, or needs nothing.
 
-        Loops over rows that are shorter than its lanes run none of them.
+        Loops over rows that are shorter than its lanes run none of them: what is packed serves nobody.
         """
         context = self._scop.context
         full = isl.Set.empty(context.get_space())
         for each in registers:
             full = full.union(each.transfer.needs.params().align_params(context.get_space()))
-        if not registers or context.is_subset(full):
+        if not registers or not all(each.packed for each in registers) or context.is_subset(full):
             return []
         expression = self._build.expr_from_set(full.coalesce().gist(context))
         reason = "smaller sizes fill no register tile"

@@ -109,7 +109,10 @@ def _serves_again(reference: Reference) -> bool:
 
 
 def _micro_kernel(update: Update, members: int) -> MicroKernel | None:
-    """The loops M, K and N of ``update``: of several that may be M, one whose iterations share vectors."""
+    """The loops M, K and N of ``update``: of several that may be M, one whose iterations share vectors.
+
+    Of those that share as much it is the innermost: batches around are often small.
+    """
     strides = [update.accumulator.stride(member) for member in range(members)]
     ks = [member for member in range(members) if strides[member] is Stride.NONE]
     ms = [member for member in range(members) if strides[member] is Stride.FAR]
@@ -118,7 +121,7 @@ def _micro_kernel(update: Update, members: int) -> MicroKernel | None:
             continue
         vectors = [each for each in update.operands if each.stride(n) is Stride.UNIT]
         own = {m: sum(each.stride(m) is not Stride.NONE for each in vectors) for m in ms}
-        for m in sorted(ms, key=own.__getitem__):
+        for m in sorted(ms, key=lambda m: (own[m], -m)):
             for k in reversed(ks):
                 kernel = MicroKernel(update, m, k, n)
                 if _feeds_lanes(kernel) and not is_dot_product(update, k):
