@@ -20,8 +20,16 @@ from polybuild.effort import (
     UNROLLED_STATEMENTS,
 )
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.relations import largest, sets_of, tuple_name
-from polybuild.poly.trees import children, descendants, insert_mark, is_band, is_mark, member
+from polybuild.poly.relations import largest, maps_of, sets_of, tuple_name
+from polybuild.poly.trees import (
+    children,
+    descendants,
+    insert_mark,
+    is_band,
+    is_mark,
+    member,
+    prefix_schedule,
+)
 from polybuild.scop.model import Array, Scop
 from polybuild.transform.bands import permute
 from polybuild.values import dataclass
@@ -184,3 +192,23 @@ def maximum_trips(node: isl.ScheduleNode, position: int, domain: isl.UnionSet | 
     relation = isl.Map.from_range(values).move_dims(_in, 0, _out, 0, before)
     steps = largest(relation.dim_max(0).sub(relation.dim_min(0))).div(stride)
     return steps.floor().add(isl.Val.one(node.get_ctx()))
+
+
+def has_conditional_copies(loop: isl.ScheduleNode) -> bool:
+    """Whether loops inside of ``loop``, which are unrolled, have other iterations for some of its counters.
+
+    Then each copy of what is in them runs under a condition of its own.
+    """
+    partial = isl.UnionMap.from_multi_union_pw_aff(loop.band_get_partial_schedule())
+    stamps = prefix_schedule(loop).flat_range_product(partial).intersect_domain(loop.get_domain())
+    inside = loop.child(0).get_subtree_schedule_union_map()
+    own = (isl.UnionMap.from_map(each).reverse().apply_range(inside) for each in maps_of(stamps))
+    return not all(_is_the_same_for_each(isl.Map.from_union_map(each)) for each in own)
+
+
+def _is_the_same_for_each(inside: isl.Map) -> bool:
+    """Whether ``{ (outer, counter) -> inside }`` is the same for each value of the counter that there is."""
+    places = inside.domain()
+    counter = places.dim(_set) - 1
+    for_any = inside.project_out(_in, counter, 1).insert_dims(_in, counter, 1)
+    return bool(for_any.intersect_domain(places).is_subset(inside))

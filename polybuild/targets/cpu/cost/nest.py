@@ -25,7 +25,7 @@ from polybuild.targets.cpu.cost.subscripts import has_scattered_elements
 from polybuild.targets.cpu.strides import Reference, Stride, references
 from polybuild.targets.cpu.vectorise import fill_stretches
 from polybuild.targets.model import LoopDirective
-from polybuild.transform.full_unrolling import outside_unrolled
+from polybuild.transform.full_unrolling import has_conditional_copies, outside_unrolled
 from polybuild.values import dataclass
 
 
@@ -118,7 +118,8 @@ def statements_below(loop: NestLoop) -> int:
 class _Place:
     """A place in a tree: the ``stamps`` of what runs there, the ``mark`` right above, the marks around it.
 
-    Loops around it may run ``in_lanes`` that the code has written out.
+    Loops around it may run ``in_lanes`` that the code has written out. Copies that are made of what is there
+    by unrolling may be ``conditional``.
     """
 
     stamps: isl.UnionMap
@@ -126,6 +127,7 @@ class _Place:
     mark: Mark | None = None
     inside: tuple[MarkKind, ...] = ()
     in_lanes: bool = False
+    conditional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,9 @@ class NestBuilder:
         registers = block and innermost and members == 1
         lanes = int(registers) or _lanes(directive)
         unrolled = MarkKind.UNROLLED in inside or (block and not registers)
-        simd = directive is not None and directive.simd and self._lanes.converts(node)
+        plain = innermost and not (within or block or lanes)
+        conditional = place.conditional or (plain and has_conditional_copies(node))
+        simd = directive is not None and directive.simd and not conditional and self._lanes.converts(node)
         # what is generated has the plain subscripts of an interior
         scattered = self.directives is None and any(
             each.conditional or has_scattered_elements(each) for each in statements_of(node, self.scop)
@@ -199,7 +203,8 @@ class NestBuilder:
         partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
         stamps = place.stamps.flat_range_product(partial)
         in_lanes = place.in_lanes or lanes > 0
-        body = self._nest(node.child(0), _Place(stamps, place.depth + members, None, inside, in_lanes))
+        here = _Place(stamps, place.depth + members, None, inside, in_lanes, conditional)
+        body = self._nest(node.child(0), here)
         ways = self._ways(directive) | (self._sorted_out(node) if simd and innermost else {})
         for position in reversed(range(members)):
             last, head = position == members - 1, position == 0
@@ -207,7 +212,7 @@ class NestBuilder:
                 place.depth + position,
                 body,
                 threads=directive is not None and position < directive.shared,
-                unrolled=unrolled or _is_unrolled(node, position),
+                unrolled=not place.conditional and (unrolled or _is_unrolled(node, position)),
                 simd=(simd or checked or bool(folded)) and (last if mark is None else head),
                 checked=checked,
                 lanes=lanes if head else 0,
