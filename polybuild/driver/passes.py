@@ -71,7 +71,7 @@ from polybuild.storage.work_arrays import keep_last_work_arrays
 from polybuild.targets.cpu.cost.compare import cost_of_versions
 from polybuild.targets.cpu.cost.compiled import as_compiled
 from polybuild.targets.cpu.cost.crossover import enough_for_threads, enough_to_gain, threads_gain
-from polybuild.targets.cpu.cost.inspection import with_inspection
+from polybuild.targets.cpu.cost.inspectors import with_inspectors
 from polybuild.targets.cpu.cost.versions import NOT_COMPARED, Comparison
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
 from polybuild.targets.cpu.original_order import original_on_threads
@@ -519,7 +519,7 @@ def _compared(work: Transformation, mapped: Mapped) -> Comparison:
 
     def compared() -> Comparison:
         costs = cost_of_versions(original, new, work.context, aliases=aliases, clobbering=clobbering)
-        return with_inspection(costs, model.scop, inspectors, work.context).compared()
+        return with_inspectors(costs, model.scop, inspectors, work.context).compared()
 
     return found_within(effort.COMPARISON_OPERATIONS, compared) or NOT_COMPARED
 

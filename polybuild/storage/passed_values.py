@@ -17,7 +17,8 @@ and 5.7).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import itertools
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -34,7 +35,7 @@ from polybuild.scop.duplicates import (
     variable_for,
     with_arrays,
 )
-from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
 from polybuild.storage.coalescing import Reaching, read_the_same
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -50,14 +51,22 @@ def sequential_statements(scop: Scop, dependences: Dependences, depth: int) -> f
     names: set[str] = set()
     for each in maps_of(dependences.validity):
         ends = each.get_tuple_name(_in), each.get_tuple_name(_out)
+        shared = _in_common(*(around[end] for end in ends))
+        inside = equal_outer(each, min(shared, depth))
+        if inside.is_empty():  # the loops around keep these in order
+            continue
         pairs.append(ends)
-        if around[ends[0]] == around[ends[1]] and len(around[ends[0]]) > depth:
-            inside = equal_outer(each, depth)
-            if not inside.is_subset(equal_outer(each, depth + 1)):
-                names.update(ends)
+        if shared > depth and not inside.is_subset(equal_outer(each, depth + 1)):
+            names.update(ends)
     while more := {reader for writer, reader in pairs if writer in names} - names:
         names |= more
     return frozenset(names) if len(names) < len(scop.statements) else frozenset()
+
+
+def _in_common(one: Sequence[Iterator], other: Sequence[Iterator]) -> int:
+    """How many of the outermost loops of two statements are the same."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def pass_values(scop: Scop, in_order: Collection[str], depth: int, live_out: frozenset[str]) -> Scop:

@@ -59,7 +59,7 @@ class Reference:
         interleaving = self.access.array.provenance.interleaving
         return last * interleaving.count if interleaving is not None else None
 
-    def goes_back_apart(self, member: int) -> bool:
+    def goes_back_far(self, member: int) -> bool:
         """Whether steps along one member go back in memory, by more than to the element before."""
         *others, last = [row[member] for row in self.matrix] or [None]
         if last is None or any(others):
@@ -162,19 +162,19 @@ def _subscripts(relation: isl.Map) -> tuple[isl.PwMultiAff | None, _Matrix]:
 
 @remembered
 def parametric_offset(relation: isl.Map) -> _Matrix:
-    """How much of each parameter is in each subscript of an access; nothing where that differs.
+    """How much of each parameter is in each subscript of an access; none where that differs.
 
     Accesses that are alike but for that, as ``a[i]`` and ``a[i + n]``, are to other elements.
     """
     element, _ = _subscripts(relation)
-    if element is None or element.n_piece() > 1:
-        return ()
-    parameters = range(element.dim(isl.dim_type.param))
+    parameters, dims = range(relation.dim(isl.dim_type.param)), range(relation.dim(isl.dim_type.out))
+    if element is None or element.n_piece() != 1:
+        return tuple((0,) * len(parameters) for _ in dims)
     found: list[tuple[int | None, ...]] = []
-    for dim in range(element.dim(isl.dim_type.out)):
-        for _, affine in element.get_pw_aff(dim).get_pieces():
-            steps = (affine.get_coefficient_val(isl.dim_type.param, each) for each in parameters)
-            found.append(tuple(integer_of(each) if each.is_int() else None for each in steps))
+    for dim in dims:
+        ((_, affine),) = element.get_pw_aff(dim).get_pieces()
+        steps = (affine.get_coefficient_val(isl.dim_type.param, each) for each in parameters)
+        found.append(tuple(integer_of(each) if each.is_int() else None for each in steps))
     return tuple(found)
 
 

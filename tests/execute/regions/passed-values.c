@@ -111,3 +111,53 @@ for (int i = 0; i < n; i++) {
   at = (int)fabs(s) % n;
   a[at] += 2;
 }
+
+//# products_with_a_norm: parallel
+for (int t = 0; t < 5; t++) {
+  double norm = 0;
+  for (int i = 0; i < n; i++) {
+    double s = 0;
+    for (int j = 0; j < n; j++)
+      s += X[i][j] * x[j];
+    y[i] = s;
+    if (fabs(s) > norm) norm = fabs(s);
+  }
+  for (int i = 0; i < n; i++)
+    x[i] = y[i] / (norm + 1);
+}
+
+//# products_with_a_sum_in_order: parallel
+double sum;
+#pragma scop
+for (int t = 0; t < 5; t++) {
+  sum = 0;
+  for (int i = 0; i < n; i++) {
+    double s = z[i];
+    for (int j = 0; j < n; j++)
+      s += X[i][j] * x[j];
+    y[i] = s;
+    sum += s * s;
+  }
+  for (int i = 0; i < n; i++)
+    x[i] = y[i] / (sum + 1);
+}
+#pragma endscop
+z[0] = sum;
+
+//# steps_that_count_the_nearest: parallel
+for (int t = 0; t < 3; t++) {
+  for (int i = 0; i < n; i++) {
+    int at = 0;
+    double least = 1e30;
+    for (int k = 0; k < n; k++) {
+      double d = 0;
+      for (int j = 0; j < 8; j++)
+        d += (X[i][j % n] - X[k][j % n]) * (z[j % n] + t);
+      if (d < least) { least = d; at = k; }
+    }
+    r[i] = at;
+    a[at]++;
+  }
+  for (int i = 0; i < n; i++)
+    z[i] = a[i] % 5 - 2;
+}

@@ -112,7 +112,7 @@ class CompilersLanes:
         One store for each structure may, as its elements are stored one by one.
         """
         last = node.band_n_member() - 1
-        back = [each for each in accesses if each.access.array.extents and each.goes_back_apart(last)]
+        back = [each for each in accesses if each.access.array.extents and each.goes_back_far(last)]
         stored = [each for each in back if each.access.kind is not AccessKind.READ]
         return not self.compiler.backwards and (len(stored) < len(back) or len(stored) > 1)
 

@@ -257,8 +257,6 @@ def test_windows_are_unrolled_up_to_a_number_of_instructions(model, size, update
     [
         # what gcc 12 -O3 -march=native reports
         ("x[i] = y[n - i] + 1;", True),
-        ("x[i] = y[n - 2 * i] + 1;", False),
-        ("x[n - 2 * i] = y[i] + 1;", True),
         ("p[i].f = q[n - i].x + 1;", False),
         ("p[n - i].f = q[i].x + 1;", True),
         ("p[n - i].f = q[i].x + 1; p[n - i].x = q[i].f;", False),

@@ -24,15 +24,15 @@ class _Both:
     """Loops and the inspectors before them, which as many threads share, as a cost function."""
 
     loops: CostFunction
-    inspection: CostFunction
+    before: CostFunction
     threads: float = 1.0
 
     def at(self, values: Mapping[str, int]) -> Cost:
         """Both costs where parameters have ``values``."""
-        return self.loops.at(values) + self.inspection.at(values).divided(self.threads)
+        return self.loops.at(values) + self.before.at(values).divided(self.threads)
 
 
-def with_inspection(
+def with_inspectors(
     costs: VersionCosts, scop: Scop, inspectors: Iterable[Inspector], context: CompileContext
 ) -> VersionCosts:
     """``costs`` where ``inspectors`` run before the new loops of ``scop``: none gain in caches alone."""
@@ -46,13 +46,13 @@ def with_inspection(
         domain = domain.union(isl.UnionSet.from_set(each.domain))
     own = replace(scop, statements=looking, schedule=scop.schedule.intersect_domain(domain))
     nothing = isl.UnionMap.empty(scop.domain.get_space())
-    inspection = cost_of_original(own, Dependences(nothing, nothing, (), nothing), (), context)
+    before = cost_of_original(own, Dependences(nothing, nothing, (), nothing), (), context)
     chosen = replace(
         costs.chosen,
-        one_thread=_Both(costs.chosen.one_thread, inspection),
+        one_thread=_Both(costs.chosen.one_thread, before),
         all_threads=_Both(
             costs.chosen.all_threads,
-            inspection,
+            before,
             context.machine.threads.cores if costs.chosen.has_threads else 1,
         ),
     )
