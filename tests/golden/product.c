@@ -135,7 +135,10 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
 #line 6
   const long long pb_n = n;
 #line 6
-  if (POLYBUILD_CHANCE(1.0 / 512, POLYBUILD_LINE((double)pb_n * (double)pb_n + (double)pb_n * (double)pb_n * (double)pb_n >= 1000 /* line 6: less work is not worth it */
+  if (POLYBUILD_CHANCE(1.0 / 512, POLYBUILD_LINE((((double)pb_n * (double)pb_n + (double)pb_n * (double)pb_n * (double)pb_n >= 1000 && pb_n >=
+          6)
+          || (((double)pb_n * (double)pb_n >= 40000 || (double)pb_n * (double)pb_n * (double)pb_n >=
+          64000) && polybuild_team() > 1)) /* line 6: less work gains on several threads alone */
       && pb_n >= 1 /* line 9: the extents of 'C' must be positive */))) {
     /* tiles of 78 x 408 x 4 iterations; threads from 40000 or 64000 instances on */
 #line 7
