@@ -31,6 +31,7 @@ from polybuild.c import types
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import exposed_operand, location, structure_of, walk
 from polybuild.diagnostics import Location, Unsupported
+from polybuild.poly.memory import Itself, remembered
 from polybuild.scop.model import AccessKind, Array, Parameter, Provenance, Scop
 from polybuild.source.model import Region
 from polybuild.values import dataclass
@@ -83,7 +84,7 @@ def find_overlaps(
         if not array.local and array.name not in untouched and _is_touched(scop, array)
     ]
     values = _values(scop, region)
-    pointers = _pointers_of(region)
+    pointers = _pointers_of(Itself(region))
     inspector = Inspectors(scop)
     overlaps: list[Overlap] = []
     tables = [table for each in arrays for table in tables_of(each, scop)]
@@ -145,7 +146,7 @@ def aliases_of(region: Region, *, strict: bool) -> Callable[[Array, Array], bool
 
     ``strict`` says that accesses follow C's rules of effective types.
     """
-    pointers = _pointers_of(region)
+    pointers = _pointers_of(Itself(region))
 
     def alias(first: Array, second: Array) -> bool:
         typed = strict and not _same_type(first.element, second.element)
@@ -159,7 +160,7 @@ def settled_by_restrict(overlaps: Sequence[Overlap], region: Region) -> dict[str
 
     The one that settles most comes first, of several the one that is written; no overlap is told twice.
     """
-    pointers = _pointers_of(region)
+    pointers = _pointers_of(Itself(region))
     overlaps = [each for each in overlaps if each.first is not each.second]
     both = [each for overlap in overlaps for each in (overlap.first, overlap.second)]
     parameters = {
@@ -281,7 +282,9 @@ def _promised(own: Provenance, other: Provenance, pointers: _Pointers) -> bool:
     return own.restrict and (other.restrict or other.target in pointers.fixed)
 
 
-def _pointers_of(region: Region) -> _Pointers:
+@remembered
+def _pointers_of(of: Itself[Region]) -> _Pointers:
+    region = of.value
     distinct = {name: symbol.distinct for name, symbol in region.visible.symbols.items() if symbol.distinct}
     return _Pointers(_fixed_parameters(region), fresh_pointers(region), distinct)
 

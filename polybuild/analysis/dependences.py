@@ -19,6 +19,7 @@ from polybuild.analysis.covered_reads import covered_reads, hidden_writers
 from polybuild.analysis.last_writers import has_strides, last_writers
 from polybuild.analysis.reductions import Reduction
 from polybuild.c.symbols import StorageClass
+from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, union_of
 from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.values import dataclass
@@ -114,6 +115,12 @@ class Dependences:
 
 def compute_dependences(scop: Scop, live_out: frozenset[str]) -> Dependences:
     """Dependences of ``scop``; ``live_out`` names variables that are read after it."""
+    return _computed(Itself(scop), live_out)
+
+
+@remembered  # a region that stays as it was is asked about again
+def _computed(of: Itself[Scop], live_out: frozenset[str]) -> Dependences:
+    scop = of.value
     reads = scop.accesses(AccessKind.READ)
     must_writes = scop.accesses(AccessKind.WRITE)
     may_writes = scop.accesses(AccessKind.MAY_WRITE)

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from polybuild.codegen.device.host import DeviceRequest
+from polybuild.codegen.device.model import DeviceRequest
 from polybuild.machine.model import Machine
 from polybuild.report.record.model import DevicePrediction
 from polybuild.storage.buffers import element_size

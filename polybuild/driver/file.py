@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from polybuild.codegen.device.host import DeviceText, object_name
+from polybuild.codegen.device.model import DeviceText, object_name
 from polybuild.codegen.file.module import (
     RUNTIME_HEADER,
     RegionPosition,

@@ -30,7 +30,7 @@ from polybuild.analysis.reductions import Reductions
 from polybuild.analysis.reductions import find_reductions as reductions_of
 from polybuild.analysis.scans import find_scans
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.codegen.device.host import DeviceRequest
+from polybuild.codegen.device.model import DeviceRequest
 from polybuild.codegen.file.names import identifiers
 from polybuild.codegen.file.region import HostPlan, RegionText, RunTimeChecks, write_region
 from polybuild.context import CompileContext

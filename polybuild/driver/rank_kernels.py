@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from polybuild.analysis.dependences import Dependences, compute_dependences
 from polybuild.analysis.trip_counts import dimension_counts, trip_counts
-from polybuild.codegen.device.host import DeviceRequest
-from polybuild.codegen.device.rank_blocks import BlocksRequest
+from polybuild.codegen.device.model import BlocksRequest, DeviceRequest
 from polybuild.context import CompileContext
 from polybuild.driver.device_plans import plan_for_device
 from polybuild.scop.model import Scop

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import walk
+from polybuild.poly.memory import Itself, remembered
 from polybuild.source.blocks import begin_pragma, end_pragma, place_region
 
 Path = tuple[str, ...]
@@ -30,12 +31,21 @@ def read_after(function: c_ast.FuncDef, index: int, wholes: Wholes | None = None
     ``wholes`` are the members that make up structures. Lifetimes are not considered: globals
     and objects whose address is taken may be read by others.
     """
+    return _read_after(function, index, wholes) if wholes else _plainly_read(Itself(function), index)
+
+
+@remembered  # whoever rewrites a region asks for the same
+def _plainly_read(function: Itself[c_ast.FuncDef], index: int) -> frozenset[str]:
+    return _read_after(function.value, index, {})
+
+
+def _read_after(function: c_ast.FuncDef, index: int, wholes: Wholes) -> frozenset[str]:
     placement = place_region(function, index)
     everything = list(walk(function.body))
     mentioned = frozenset(each.name for each in everything if isinstance(each, c_ast.ID))
     if placement is None or any(isinstance(each, c_ast.Goto | c_ast.Label) for each in everything):
         return mentioned
-    reads = _UpwardExposedReads(_ambiguous(function), wholes or {})
+    reads = _UpwardExposedReads(_ambiguous(function), wholes)
     inner = placement.ancestors[-1]
     reads.sequence(placement.following)
     for outer in reversed(placement.ancestors[:-1]):

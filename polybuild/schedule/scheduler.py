@@ -11,6 +11,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.effort import SCHEDULE_NUMBER, SCHEDULE_SIZE
 from polybuild.poly.budget import was_spent
+from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.overapproximation import overapproximation_of
 from polybuild.poly.relations import maps_of
 from polybuild.schedule.fixed_parameters import with_fixed_parameters
@@ -36,6 +37,14 @@ def compute_schedule(
     carries as many dependences as possible (Feautrier's algorithm). Raises
     ``isl.Error`` if isl gives up.
     """
+    return _computed(Itself(scop), Itself(dependences), fusion, outer_coincidence)
+
+
+@remembered
+def _computed(
+    of: Itself[Scop], respected: Itself[Dependences], fusion: Fusion, outer_coincidence: bool
+) -> isl.Schedule:
+    scop, dependences = of.value, respected.value
     carried = overapproximation_of(dependences.carried)
     validity = overapproximation_of(dependences.validity)
     condition, order = _live_range_constraints(dependences)

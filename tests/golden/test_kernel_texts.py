@@ -12,7 +12,7 @@ import pytest
 from polybuild.analysis.dependences import compute_dependences
 from polybuild.analysis.liveness import live_after
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.codegen.device.host import DeviceRequest
+from polybuild.codegen.device.model import DeviceRequest
 from polybuild.codegen.file.module import kernel_file
 from polybuild.codegen.file.region import HostPlan, RunTimeChecks, write_region
 from polybuild.context import CompileContext

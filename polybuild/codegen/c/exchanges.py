@@ -14,7 +14,7 @@ from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.layout import CodeLine, closing, condition, indented, laid_out, loop, opening
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.rank_reductions import Combination, IdentityElements
-from polybuild.codegen.device.rank_blocks import BlockTexts
+from polybuild.codegen.device.model import BlockTexts
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import natural_key
 from polybuild.scop.model import Array

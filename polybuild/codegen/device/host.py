@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 
 import islpy as isl
 
@@ -23,13 +23,13 @@ from polybuild.codegen.c.layout import indented
 from polybuild.codegen.c.locals import local_declaration
 from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
-from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.device.arrays import DeviceArrays, device_arrays
 from polybuild.codegen.device.ast import NO_LAUNCH, KernelAst, Launch, build_kernel_ast
 from polybuild.codegen.device.boxes import BoxPrinter, regular
 from polybuild.codegen.device.descriptions import requested
 from polybuild.codegen.device.functions import DeviceFunctions
 from polybuild.codegen.device.kernels import KernelPrinter, KernelText
+from polybuild.codegen.device.model import DeviceRequest, DeviceText, HostNames, label_of, object_name
 from polybuild.codegen.device.registers import addressable
 from polybuild.codegen.device.remembered_extrema import RememberedExtrema, may_be_remembered
 from polybuild.codegen.device.statements import KernelSource
@@ -37,80 +37,11 @@ from polybuild.codegen.device.together import TogetherPrinter, parts_of
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Scop
 from polybuild.source.model import Region
-from polybuild.targets.device import DevicePlan, InspectedRange
+from polybuild.targets.device import InspectedRange
 from polybuild.targets.gpu.transfers import variables_read
-from polybuild.targets.kernel_file import KernelFunction
-from polybuild.targets.languages import KernelLanguage
-from polybuild.values import dataclass
 
 _INDENT = "  "
 _PARAM = isl.dim_type.param
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceText:
-    """The device's part of a region.
-
-    ``functions`` maps the name of each function of the user's that its ``kernels`` call to its text, those
-    it calls before it. ``condition`` is a C
-    expression, empty if nothing is to be checked; ``lines`` set ``pb_done`` to 1 if
-    the region ran, else ``pb_home`` to 1 where the host's data are up to date. ``name`` is that
-    of the region's static object, ``includes`` are what the kernels need. Of what runs ``within_loops`` these
-    begin each part by itself. ``described`` has kernels in words, by their names, ``exceeded`` says what
-    tiles that were asked for take too much of. It was generated for the ``request``, where that is one.
-    """
-
-    language: KernelLanguage
-    name: str
-    kernels: tuple[KernelFunction, ...]
-    functions: Mapping[str, str]
-    condition: str
-    lines: tuple[str, ...]
-    within_loops: bool = False
-    includes: tuple[str, ...] = ()
-    exceeded: tuple[str, ...] = ()
-    described: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    request: DeviceRequest | None = field(default=None, repr=False)
-
-    @property
-    def text(self) -> tuple[str, ...]:
-        """All that the host evaluates."""
-        return (self.condition, *self.lines)
-
-    @property
-    def kernel_texts(self) -> tuple[str, ...]:
-        """The texts of the kernels."""
-        return tuple(each.text(self.language) for each in self.kernels)
-
-    def followed_by(self, lines: Sequence[str]) -> DeviceText:
-        """The same with ``lines`` run after it, if it ran."""
-        if not lines:
-            return self
-        after = ("if (pb_done) {", *(f"{_INDENT}{line}" for line in lines), "}")
-        return replace(self, lines=(*self.lines, *after))
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceRequest:
-    """What to generate: the plan, the model that it is of, the language of the kernels, and trip counts.
-
-    ``scop`` may have the region's instances in another form than the host's loops, ``work`` has the trip
-    counts of its statements. The region runs on the host where a launch does less than ``minimum_work``
-    statement instances. Of one of several parts of a region kernels are called after the ``part``; it runs
-    again and again, as often as the product of ``runs``, while its values stay on the device. ``launches``
-    is as the option ``device_launches``. Statements in ``shares`` have that part of the instances that trip
-    counts make.
-    """
-
-    scop: Scop
-    plan: DevicePlan
-    language: KernelLanguage
-    work: Sequence[Sequence[isl.PwAff]]
-    minimum_work: int
-    part: str = ""
-    runs: Sequence[isl.PwAff] = ()
-    launches: str = "each"
-    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 def write_device(
@@ -293,25 +224,6 @@ def _kernel_works(request: DeviceRequest, conditions: ConditionPrinter) -> list[
             f"{_INDENT * 2}{{{times or '0.0'}, {conditions.instances([cost.grid])}, {cost.at_once}}},"
         )
     return ["const polybuild_kernel_work pb_kernels[] = {", *lines, "};"] if lines else []
-
-
-@dataclass(frozen=True, slots=True)
-class HostNames:
-    """Names in the host's code: of the parameters, those that no generated one may hide, and those in use."""
-
-    parameters: Mapping[str, str]
-    taken: frozenset[str]
-    in_use: NamesInUse
-
-
-def object_name(region: Region) -> str:
-    """The name of the object by which the runtime knows a region."""
-    return f"polybuild_region_{label_of(region)}"
-
-
-def label_of(region: Region) -> str:
-    """What the names of a region's objects and kernels hold to be its own."""
-    return f"{region.function.decl.name}_{region.begin.line}"
 
 
 class _Kernels:

@@ -7,69 +7,12 @@ copied from the device, what is received to it, nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from polybuild.codegen.c.conditions import ConditionPrinter
 from polybuild.codegen.device.boxes import BoxPrinter
-from polybuild.codegen.device.host import (
-    DeviceRequest,
-    DeviceText,
-    HostNames,
-    object_name,
-    write_device,
-)
-from polybuild.scop.model import Scop
+from polybuild.codegen.device.host import write_device
+from polybuild.codegen.device.model import BlocksRequest, BlockTexts, HostNames, object_name
 from polybuild.source.model import Region
-from polybuild.targets.device import Transfer
-from polybuild.targets.ranks.model import AROUND, END, FIRST, DeviceBlock
-from polybuild.values import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class BlocksRequest:
-    """What to generate for each of ``blocks``, and the arrays that are ``kept`` on the device in between.
-
-    These are the boxes that the ``scop`` of the rank touches.
-    """
-
-    blocks: Sequence[tuple[DeviceBlock, DeviceRequest]]
-    scop: Scop
-    kept: Sequence[Transfer]
-
-
-@dataclass(frozen=True, slots=True)
-class BlockTexts:
-    """The device's part of a rank's loops.
-
-    ``texts`` has that of each block by its name, ``hosts`` tells whose loops for the host are below the marks
-    of these numbers. ``enter`` and ``leave`` are lines around all of them. ``name`` is that of the region's
-    static object.
-    """
-
-    name: str
-    texts: Mapping[str, DeviceText]
-    hosts: frozenset[int]
-    enter: tuple[str, ...]
-    leave: tuple[str, ...]
-
-    @property
-    def together(self) -> DeviceText:
-        """All kernels, and what launches them."""
-        texts = list(self.texts.values())
-        kernels = tuple(dict.fromkeys(kernel for each in texts for kernel in each.kernels))
-        functions = {name: text for each in texts for name, text in each.functions.items()}
-        lines = tuple(line for each in texts for line in each.lines)
-        return DeviceText(texts[0].language, self.name, kernels, functions, "", lines, within_loops=True)
-
-    @property
-    def begin_host(self) -> str:
-        """What stands before loops for the host, where values may be on the device."""
-        return f"polybuild_host_begin(&{self.name}, pb_home);"
-
-    @property
-    def end_host(self) -> str:
-        """What stands after them."""
-        return f"polybuild_host_end(&{self.name});"
+from polybuild.targets.ranks.model import AROUND, END, FIRST
 
 
 def write_blocks(

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from polybuild.codegen.c.conditions import Condition
-from polybuild.codegen.device.host import label_of
+from polybuild.codegen.device.model import label_of
 from polybuild.codegen.file.names import quoted
 from polybuild.source.model import Region
 from polybuild.values import dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 
-from polybuild.codegen.device.host import DeviceText
+from polybuild.codegen.device.model import DeviceText
 from polybuild.codegen.file.module_object import DriverSource, module_object
 from polybuild.machine.model import Machine
 from polybuild.targets.kernel_file import KernelFile

@@ -34,10 +34,7 @@ from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.outline import Line
 from polybuild.codegen.c.shared_tables import table_declarations
-from polybuild.codegen.device.boxes import BoxPrinter
-from polybuild.codegen.device.host import DeviceRequest, DeviceText, HostNames, write_device
-from polybuild.codegen.device.looks import looks_home
-from polybuild.codegen.device.rank_blocks import BlocksRequest, BlockTexts, write_blocks
+from polybuild.codegen.device.model import BlocksRequest, BlockTexts, DeviceRequest, DeviceText, HostNames
 from polybuild.codegen.file.adapting import Adapting, chosen
 from polybuild.codegen.file.boundary import BoundaryPrinter
 from polybuild.codegen.file.names import PREFIX, fresh
@@ -195,7 +192,7 @@ def write_region(
 
     pointers = pointers_to_copy(scop, names.buffered)
     host = HostNames(names.parameters, names.taken, in_use)
-    on_ranks = None if blocks is None else write_blocks(region, blocks, host, conditions)
+    on_ranks = None if blocks is None else _on_ranks(region, blocks, host, conditions)
     printer = _loop_printer(ast, plan, names, scopes, conditions, pointers=pointers, blocks=on_ranks)
     boundary = BoundaryPrinter(scop, names.parameters, in_use)
     loops = printer.lines()
@@ -212,12 +209,12 @@ def write_region(
     # what is too little for the host's threads may still be where its data are
     before = checks if device is None else replace(checks, min_work=0)
     first, stages = _stages(before, worth, conditions, inspecting, parallel=threads)
-    home = [] if device is None else looks_home(scop, BoxPrinter(scop, names.parameters, in_use))
+    home = [] if device is None else _looks_home(scop, host)
     stages += _looking_for_exits(scop.exits, inspecting, home)
     first, stages = _with_memory(first, stages, allocated, conditions)
     kernels = on_ranks.together if on_ranks else None
     if device is not None:
-        kernels = write_device(region, device, host, conditions).followed_by(finals)
+        kernels = _on_device(region, device, host, conditions).followed_by(finals)
     checked = _verification(scop, checks, plan, names, conditions=conditions, device=device)
     text = RegionText((), first, lines, frozenset(), tuple(printer.outline), kernels, checked, stages)
     kind = register(f"const {COUNTER_TYPE}", wanted=plan.unoptimised)
@@ -229,6 +226,29 @@ def write_region(
         decision=Agreement(tuple(names.parameters.values())) if plan.sharing else adapting,
         worthwhile=() if device is None else tuple(conditions.worthwhile(checks.work, checks.min_work)),
     )
+
+
+def _on_device(
+    region: Region, request: DeviceRequest, host: HostNames, conditions: ConditionPrinter
+) -> DeviceText:
+    from polybuild.codegen.device.host import write_device  # noqa: PLC0415 -- most regions have no kernels
+
+    return write_device(region, request, host, conditions)
+
+
+def _looks_home(scop: Scop, host: HostNames) -> list[str]:
+    from polybuild.codegen.device.boxes import BoxPrinter  # noqa: PLC0415 -- likewise
+    from polybuild.codegen.device.looks import looks_home  # noqa: PLC0415 -- likewise
+
+    return looks_home(scop, BoxPrinter(scop, host.parameters, host.in_use))
+
+
+def _on_ranks(
+    region: Region, request: BlocksRequest, host: HostNames, conditions: ConditionPrinter
+) -> BlockTexts:
+    from polybuild.codegen.device.rank_blocks import write_blocks  # noqa: PLC0415 -- likewise
+
+    return write_blocks(region, request, host, conditions)
 
 
 def _host_ast(scop: Scop, plan: HostPlan, buffers: Sequence[NamedBuffer]) -> GeneratedAst:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from polybuild.codegen.c.conditions import Condition
-from polybuild.codegen.device.host import label_of
+from polybuild.codegen.device.model import label_of
 from polybuild.codegen.file.names import quoted
 from polybuild.codegen.file.region import RegionText
 from polybuild.poly.marks import MarkKind

@@ -21,7 +21,7 @@ from polybuild.codegen.c.layout import (
     side_by_side,
     wrapped,
 )
-from polybuild.codegen.device.host import DeviceText
+from polybuild.codegen.device.model import DeviceText
 from polybuild.codegen.file import adapting, ranks, run_report, verification
 from polybuild.codegen.file.adapting import Adapting
 from polybuild.codegen.file.hotness import CHANCE, deeper_by, with_chance

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from polybuild.codegen.c.layout import CodeLine
-from polybuild.codegen.device.host import DeviceText
+from polybuild.codegen.device.model import DeviceText
 from polybuild.diagnostics import Diagnostic
 from polybuild.driver.details import Details
 from polybuild.report.explain.gather import Explained

@@ -9,7 +9,7 @@ from enum import Enum
 import pytest
 
 from polybuild.codegen.c.layout import CodeLine, Role
-from polybuild.codegen.device.host import DeviceText
+from polybuild.codegen.device.model import DeviceText
 from polybuild.codegen.file.prologue import WholeVector
 from polybuild.codegen.file.region import RegionText
 from polybuild.codegen.file.vector_types import VectorType

@@ -10,6 +10,7 @@ import islpy as isl
 
 from polybuild.analysis.operations import operations_of, operations_of_copy
 from polybuild.machine.model import SEPARATE, Machine
+from polybuild.poly.memory import Itself, remembered
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.cost.conflicts import time_of_conflicts
@@ -170,7 +171,10 @@ class LoopCost:
 
     def at(self, values: Mapping[str, int]) -> Cost:
         """The cost where parameters have ``values``, by their names; others have a usual one."""
-        running = self.loops.at(values)
+        return _cost_at(Itself(self), tuple(sorted(values.items())))
+
+    def on(self, running: Running) -> Cost:
+        """The cost of what is ``running``."""
         return sum((self._segment(each, running) for each in running.segments), Cost())
 
     def shared_at(self, values: Mapping[str, int]) -> float:
@@ -243,6 +247,11 @@ class LoopCost:
         rounds = math.ceil(tiles / threads.processors) or 1
         balanced = tiles / rounds / threads.processors
         return max(1.0, threads.cores * siblings * balanced)
+
+
+@remembered  # each size is asked for by several comparisons
+def _cost_at(cost: Itself[LoopCost], values: tuple[tuple[str, int], ...]) -> Cost:
+    return cost.value.on(cost.value.loops.at(dict(values)))
 
 
 def _starts(around: tuple[NestLoop, ...], trips: tuple[float, ...]) -> float:

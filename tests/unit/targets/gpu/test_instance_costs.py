@@ -8,7 +8,7 @@ import pytest
 from device_regions import PRODUCT
 
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.codegen.device.host import DeviceRequest
+from polybuild.codegen.device.model import DeviceRequest
 from polybuild.context import CompileContext, CompilerRules
 from polybuild.driver.device_prediction import device_prediction_of, in_waves
 from polybuild.driver.domain_shares import domain_shares
