@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
+from polybuild.c.literals import integer_value
 from polybuild.c.types import FloatingType, IntegerType
 
 NEVER = "__polybuild_never"
@@ -56,6 +57,15 @@ class CountedLoop(c_ast.For):  # type: ignore[misc]
     __slots__ = ("variable",)
 
 
+class BlockLoop(c_ast.For):  # type: ignore[misc]
+    """A loop over the steps of a block, so many ``steps`` but for the last one, ``total`` in all blocks.
+
+    If ``offset`` is 1 the first block has its last step alone, so that others begin with step 1.
+    """
+
+    __slots__ = ("offset", "steps", "total")
+
+
 class AnySubscript(c_ast.Constant):  # type: ignore[misc]
     """A subscript that may have any value."""
 
@@ -99,3 +109,14 @@ def number(value: int) -> c_ast.Node:
     """``value`` as C text has it."""
     literal = c_ast.Constant("int" if abs(value) < 1 << 31 else "long long int", str(abs(value)))
     return c_ast.UnaryOp("-", literal) if value < 0 else literal
+
+
+def plus(node: c_ast.Node, value: int) -> c_ast.Node:
+    """``node + value``, with numbers at its end added up."""
+    if isinstance(node, c_ast.BinaryOp) and node.op in {"+", "-"} and isinstance(node.right, c_ast.Constant):
+        own = integer_value(node.right.value)
+        if node.right.type == "int" and own is not None:
+            return plus(node.left, value + (own if node.op == "+" else -own))
+    if not value:
+        return node
+    return c_ast.BinaryOp("+" if value > 0 else "-", node, number(abs(value)), node.coord)

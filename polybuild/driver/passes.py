@@ -66,6 +66,7 @@ from polybuild.storage.copy_elimination import fold_copies
 from polybuild.storage.element_promotion import promote_elements
 from polybuild.storage.guarded_values import set_guarded_values
 from polybuild.storage.rematerialisation import NO_LAST_VALUES, LastValues, recompute_last_values
+from polybuild.storage.step_values import expand_step_values
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.storage.work_arrays import keep_last_work_arrays
 from polybuild.targets.cpu.cost.compare import cost_of_versions
@@ -93,11 +94,15 @@ from polybuild.values import dataclass
 
 
 class ModelPurpose(Enum):
-    """What a model is for: kernels, loops of the host, these with other storage, or with memory of theirs."""
+    """What a model is for: kernels, loops of the host, these with other storage, or with memory of theirs.
+
+    That is memory for values of variables, or for whole grids.
+    """
 
     DEVICE = "device"
     HOST = "host"
     STORAGE = "storage"
+    VALUES = "values"
     MEMORY = "memory"
 
 
@@ -158,8 +163,15 @@ class RegionModel:
             f"line {each.location.line}: '{each.copied}' takes turns with a grid that the region allocates,"
             " as its steps would copy it: what they copy last is restored"
             for each in self.scop.arrays
-            if each.provenance.allocated
+            if each.provenance.allocated and each.copied
         ]
+        of_steps = (
+            f"line {each.location.line}: '{each.expanded}' is computed for all steps before these: each has a"
+            " value of its own"
+            for each in self.scop.arrays
+            if each.provenance.allocated and each.expanded
+        )
+        found += dict.fromkeys(of_steps)
         if self.approximated:
             names = ", ".join(each.spelling for each in self.approximated)
             found.append(f"the exact dependences of {names} were not found in time; more of them are assumed")
@@ -331,9 +343,17 @@ def narrow_integers(model: RegionModel) -> None:
     model.scop = narrow_variables(model.scop)
 
 
+def compute_step_values(model: RegionModel) -> None:
+    """Compute variables that steps over grids set before them, each in an array for all steps."""
+    if model.purpose in {ModelPurpose.VALUES, ModelPurpose.MEMORY}:
+        taken = model.region.visible.may_mean_something().union(identifiers(model.region.statements))
+        with operation_budget(model.operations):
+            model.scop = expand_step_values(model.scop, taken)
+
+
 def alternate_copied_grids(model: RegionModel) -> None:
     """Fold copies between two grids in each step over time: grids alternate, the last copy is restored."""
-    may_fold = model.purpose in {ModelPurpose.STORAGE, ModelPurpose.MEMORY}
+    may_fold = model.purpose in {ModelPurpose.STORAGE, ModelPurpose.VALUES, ModelPurpose.MEMORY}
     if may_fold and model.scop.exits is None:
         visible = model.region.visible.may_mean_something()
         taken = visible.union(identifiers(model.region.statements))
@@ -786,6 +806,7 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("last-values", recompute_last_values_of_scalars, lambda model: pass_texts.scop(model.scop)),
     Pass("work-arrays", privatise_work_arrays, lambda model: pass_texts.scop(model.scop)),
     Pass("narrow-variables", narrow_integers, lambda model: pass_texts.scop(model.scop)),
+    Pass("step-values", compute_step_values, lambda model: pass_texts.scop(model.scop)),
     Pass("copies", alternate_copied_grids, lambda model: pass_texts.scop(model.scop)),
     Pass("residue-classes", split_steps, lambda model: pass_texts.scop(model.scop)),
     Pass("index-sets", split_statements, lambda model: pass_texts.scop(model.scop)),

@@ -223,9 +223,10 @@ def _purpose(context: CompileContext) -> passes.ModelPurpose:
         return passes.ModelPurpose.DEVICE
     if options.distribute != "off" or options.contract_arrays == "off":
         return passes.ModelPurpose.HOST
-    alone = not (options.verify or options.adapt)
-    wanted = alone and options.contract_arrays == "on"
-    return passes.ModelPurpose.MEMORY if wanted else passes.ModelPurpose.STORAGE
+    if options.verify or options.adapt:
+        return passes.ModelPurpose.STORAGE
+    grids = options.contract_arrays == "on"
+    return passes.ModelPurpose.MEMORY if grids else passes.ModelPurpose.VALUES
 
 
 def _analyse(

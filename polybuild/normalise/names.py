@@ -15,6 +15,7 @@ from dataclasses import field
 
 from pycparser import c_ast
 
+from polybuild.c.literals import integer_value
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import changed_operand, key, location, walk
 from polybuild.c.synthetic import EntryValue, LastValue, PointerDifference
@@ -116,6 +117,12 @@ def stepped_name(loop: c_ast.For) -> str | None:
     """The name that the increment of ``loop`` changes, None if it is not a plain name."""
     target = changed_operand(loop.next)
     return str(target.name) if isinstance(target, c_ast.ID) else None
+
+
+def starting_number(loop: c_ast.For) -> int | None:
+    """The number that ``loop`` starts at, None if that is none."""
+    first = loop.init.rvalue if isinstance(loop.init, c_ast.Assignment) else loop.init.decls[0].init
+    return integer_value(first.value) if isinstance(first, c_ast.Constant) and first.type == "int" else None
 
 
 def member_path(expression: c_ast.Node) -> tuple[c_ast.ID | None, tuple[str, ...]]:

@@ -16,22 +16,24 @@ of a block can be tiled over time. With ``t % k == 0`` from 0 on, the first bloc
 at the start of a step, blocks begin with it.
 
 Where storage alternates, as ``u[t % 2]``, blocks have an even number of steps: each begins with the same grid
-then. With odd ones the original loop runs. Loops that swap pointers stay as they are.
+then. With odd ones the original loop runs. So it is where steps swap pointers (``pointer_rotation.py``); what
+is done in each few steps before the swap is done behind it, with the other names.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pycparser import c_ast
 
 from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import duplicate, exposed_operand, key, mapped, walk
-from polybuild.c.synthetic import declarator, never, number
+from polybuild.c.synthetic import BlockLoop, declarator, never, number, plus
 from polybuild.c.types import IntegerType, PointerType
 from polybuild.diagnostics import Unsupported
-from polybuild.normalise.names import Names, Variable, resolve, stepped_name, unused_name
+from polybuild.normalise.names import Names, Variable, resolve, starting_number, stepped_name, unused_name
+from polybuild.normalise.pointer_rotation import Rotation, find_rotation, with_moves_first
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
 from polybuild.values import dataclass
@@ -44,14 +46,14 @@ _JUMPS = (c_ast.Goto, c_ast.Break, c_ast.Return, c_ast.Continue, c_ast.Label)
 
 def with_parametric_step_blocks(region: Region) -> Region:
     """``region`` with loops over blocks of steps where more is done in each few; itself if there are none."""
-    if not any(_rare(each) for statement in region.statements for each in walk(statement)):
+    if not any(_rare(_with_rare_last(each)) for statement in region.statements for each in walk(statement)):
         return region
     try:
         names = resolve(region)
     except Unsupported:
         return region  # the model says what is wrong
     blocks = _StepBlocks(region, names)
-    statements = tuple(map(blocks.rewritten, region.statements))
+    statements = tuple(blocks.statements())
     return dataclasses.replace(region, statements=statements) if blocks.count else region
 
 
@@ -79,6 +81,11 @@ def _rare(loop: c_ast.Node) -> _Every | None:
     if last is None and first is not None and first.offset == 0:
         return dataclasses.replace(first, first=True)
     return last
+
+
+def _with_rare_last(loop: c_ast.Node) -> c_ast.Node:
+    """``loop`` with what it does in each few iterations behind what makes pointers change places."""
+    return loop if _rare(loop) is not None else with_moves_first(loop)
 
 
 def _every(item: c_ast.Node, counter: str) -> _Every | None:
@@ -131,21 +138,51 @@ class _StepBlocks:
     """One pass over a region; ``count`` is how many loops were rewritten."""
 
     def __init__(self, region: Region, names: Names) -> None:
-        self._names = names
+        self._region, self._names = region, names
         self._taken = region.visible.may_mean_something() | {each.name for each in names.variables.values()}
         live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
         self._live = live | region.visible.lvalues.keys()
         self.count = 0
 
-    def rewritten(self, node: c_ast.Node) -> c_ast.Node:
+    def statements(self) -> Iterator[c_ast.Node]:
+        """Those of the region, with loops in blocks."""
+        for at, each in enumerate(self._region.statements):
+            swapping = isinstance(each, c_ast.For) and self._rotates(each)
+            rotation = (
+                find_rotation(each, each, self._region.statements[:at], self._region) if swapping else None
+            )
+            if rotation is None or not self._only_moves(each, rotation):
+                yield self._rewritten(each)
+                continue
+            made = self._in_blocks(each, _with_rare_last(each), rotation.period)
+            yield from made.block_items if isinstance(made, c_ast.Compound) else (each,)
+
+    def _rewritten(self, node: c_ast.Node) -> c_ast.Node:
         """``node``, if it is a loop as above, in blocks; blocks of statements are looked through."""
         if isinstance(node, c_ast.Compound):
-            return mapped(node, self.rewritten)
-        every = _rare(node)
-        counter = self._names.iterators.get(node) if every is not None else None
-        if every is None or counter is None or not self._may_be_split(node, counter, every):
-            return node
-        return self._split(node, counter, every) or node
+            return mapped(node, self._rewritten)
+        if isinstance(node, c_ast.For) and self._rotates(node):
+            return node  # which pointer it is goes by the steps
+        return self._in_blocks(node, node, 1) or node
+
+    def _in_blocks(self, loop: c_ast.Node, changed: c_ast.Node, period: int) -> c_ast.Node | None:
+        """``loop``, now ``changed``, in blocks that are multiples of ``period``; None if there are none."""
+        every = _rare(changed)
+        counter = self._names.iterators.get(loop) if every is not None else None
+        if every is None or counter is None or not self._may_be_split(loop, counter, every):
+            return None
+        return self._split(changed, counter, every, period)
+
+    def _rotates(self, loop: c_ast.For) -> bool:
+        return any(isinstance(each, c_ast.ID) and self._is_rotated(each) for each in walk(loop))
+
+    def _only_moves(self, loop: c_ast.For, rotation: Rotation) -> bool:
+        """Whether ``loop`` changes no pointer but those that change places."""
+        known = {*rotation.moved, *rotation.copies}
+        known |= {each.name for each in walk(loop) if isinstance(each, c_ast.Decl)}
+        return all(
+            each.name in known for each in walk(loop) if isinstance(each, c_ast.ID) and self._is_rotated(each)
+        )
 
     def _may_be_split(self, loop: c_ast.For, counter: Variable, every: _Every) -> bool:
         kind, body = counter.type, loop.stmt
@@ -167,9 +204,8 @@ class _StepBlocks:
             isinstance(each, c_ast.For) for each in inside
         ):
             return False
-        changed = [each for each in inside if isinstance(each, c_ast.ID) and self._is_rotated(each)]
         hidden = {each.name for each in inside if isinstance(each, c_ast.Decl)}
-        return not changed and hidden.isdisjoint({counter.name, every.steps.name})
+        return hidden.isdisjoint({counter.name, every.steps.name})
 
     def _is_rotated(self, name: c_ast.ID) -> bool:
         """Whether ``name`` is a pointer that the region changes: which one it is goes by the steps."""
@@ -191,9 +227,12 @@ class _StepBlocks:
             return False
         return isinstance(variable.type, IntegerType) and bool(variable.type.signed)
 
-    def _split(self, loop: c_ast.For, counter: Variable, every: _Every) -> c_ast.Node | None:
-        """The loops over blocks and their steps; None if the counter is used for more than is known of it."""
-        start = _start(loop)
+    def _split(self, loop: c_ast.For, counter: Variable, every: _Every, period: int) -> c_ast.Node | None:
+        """The loops over blocks and their steps; None if the counter is used for more than is known of it.
+
+        Pointers come back to their places after ``period`` steps.
+        """
+        start = starting_number(loop)
         # blocks, from the first one on
         whole = start is not None and start + every.offset == int(not every.first)
         cond = loop.cond
@@ -215,6 +254,7 @@ class _StepBlocks:
             whole=whole,
             first=every.first,
             parity=(start if whole else 1 - every.offset) % 2,
+            period=period,
             block=self._unused(f"{counter.name}_1"),
             step=self._unused(f"{counter.name}_2"),
         )
@@ -271,19 +311,13 @@ def _mentioned(node: c_ast.Node) -> set[str]:
     return {each.name for each in walk(node) if isinstance(each, c_ast.ID)}
 
 
-def _start(loop: c_ast.For) -> int | None:
-    """The number that ``loop`` starts at, None if that is none."""
-    first = loop.init.rvalue if isinstance(loop.init, c_ast.Assignment) else loop.init.decls[0].init
-    return integer_value(first.value) if isinstance(first, c_ast.Constant) and first.type == "int" else None
-
-
 @dataclass(frozen=True, slots=True)
 class _Blocks:
     """Loops over ``block`` and ``step`` instead of one over ``counter`` from ``start`` on.
 
     Blocks have ``size`` steps, the first one too if they are ``whole``: else it is one step. They begin with
     what is done in each few steps if that is ``first``. ``parity`` is that of the counter at step 0 of a
-    block, if their size is even.
+    block, if their size is even. Pointers come back to their places after ``period`` steps.
     """
 
     counter: str
@@ -293,6 +327,7 @@ class _Blocks:
     whole: bool
     first: bool
     parity: int
+    period: int
     block: str
     step: str
 
@@ -319,7 +354,7 @@ class _Blocks:
         added = self._parity(node)
         if added is None:
             return mapped(node, self.in_step) if self.alternates(node) else node
-        step = _sum(c_ast.ID(self.step, node.coord), (added + self.parity) % 2)
+        step = plus(c_ast.ID(self.step, node.coord), (added + self.parity) % 2)
         return c_ast.BinaryOp("%", step, number(2), node.coord)
 
     def in_rare(self, node: c_ast.Node) -> c_ast.Node:
@@ -331,10 +366,10 @@ class _Blocks:
         if isinstance(node, c_ast.BinaryOp) and node.op == "/" and key(node.right) == key(self.size):
             offset = _offset(node.left, self.counter)
             if offset == 0 or (offset == 1 and self.whole and not self.start and not self.first):
-                return _sum(block, offset + (self.start if self.whole else 0))
+                return plus(block, offset + (self.start if self.whole else 0))
         if isinstance(node, c_ast.ID) and node.name == self.counter:
             later = int(self.whole and not self.first)
-            ends = c_ast.BinaryOp("*", _sum(block, later), duplicate(self.size), node.coord)
+            ends = c_ast.BinaryOp("*", plus(block, later), duplicate(self.size), node.coord)
             return c_ast.BinaryOp("-", ends, number(1), node.coord) if later and not self.start else ends
         return mapped(node, self.in_rare)
 
@@ -344,7 +379,7 @@ class _Blocks:
         """The loops for a counter up to ``last``, with ``even`` blocks or any, and conditions for them."""
         coord = last.coord
         block, step = (c_ast.ID(name, coord) for name in (self.block, self.step))
-        count = _sum(last, 1 - self.start) if self.whole else last
+        count = plus(last, 1 - self.start) if self.whole else last
         full = c_ast.BinaryOp("/", count, duplicate(self.size), coord)
         rest = c_ast.BinaryOp("%", duplicate(count), duplicate(self.size), coord)
         ends = c_ast.BinaryOp("<" if self.whole else "<=", block, full, coord)
@@ -352,10 +387,11 @@ class _Blocks:
         first: c_ast.Node = number(0)
         if not self.whole:
             alone = c_ast.BinaryOp("==", block, number(0), coord)
-            first = c_ast.TernaryOp(alone, _sum(duplicate(self.size), -1), number(0), coord)
-        inner = self._loop(
-            self.step, first, c_ast.BinaryOp("<", step, limit, coord), c_ast.Compound(list(steps), coord)
-        )
+            first = c_ast.TernaryOp(alone, plus(duplicate(self.size), -1), number(0), coord)
+        cond = c_ast.BinaryOp("<", step, limit, coord)
+        inner = self._loop(self.step, first, cond, c_ast.Compound(list(steps), coord))
+        if self.period > 1:
+            inner = self._with_sizes(inner, plus(duplicate(last), 1 - self.start))
         if self.first:
             body = c_ast.Compound([rare, inner], coord)
             bound = c_ast.BinaryOp(
@@ -363,7 +399,7 @@ class _Blocks:
             )
         else:
             body = c_ast.Compound([inner, c_ast.If(duplicate(ends), rare, None, coord)], coord)
-            bound = c_ast.BinaryOp("<=", block, _sum(duplicate(full), int(not self.whole)), coord)
+            bound = c_ast.BinaryOp("<=", block, plus(duplicate(full), int(not self.whole)), coord)
         tests = [
             never(c_ast.BinaryOp("<", duplicate(last), number(self.start), coord), _SOME),
             never(c_ast.BinaryOp("<", duplicate(self.size), number(1), coord), _SOME),
@@ -374,18 +410,13 @@ class _Blocks:
         made = self._loop(self.block, number(0), bound, body)
         return c_ast.Compound([*tests, made], coord)
 
+    def _with_sizes(self, loop: c_ast.For, total: c_ast.Node) -> BlockLoop:
+        """``loop`` over steps, ``total`` in all blocks, which says what passes that follow pointers ask."""
+        made = BlockLoop(loop.init, loop.cond, loop.next, loop.stmt, loop.coord)
+        made.offset, made.steps, made.total = int(not self.whole), duplicate(self.size), total
+        return made
+
     def _loop(self, name: str, first: c_ast.Node, cond: c_ast.Node, body: c_ast.Node) -> c_ast.For:
         start = c_ast.Decl(name, [], [], [], [], declarator(name, self.kind), first, None, cond.coord)
         following = c_ast.UnaryOp("p++", c_ast.ID(name, cond.coord), cond.coord)
         return c_ast.For(c_ast.DeclList([start], cond.coord), cond, following, body, cond.coord)
-
-
-def _sum(node: c_ast.Node, value: int) -> c_ast.Node:
-    """``node + value``, with numbers at its end added up."""
-    if isinstance(node, c_ast.BinaryOp) and node.op in _ARITHMETIC and isinstance(node.right, c_ast.Constant):
-        own = integer_value(node.right.value)
-        if node.right.type == "int" and own is not None:
-            return _sum(node.left, value + (own if node.op == "+" else -own))
-    if not value:
-        return node
-    return c_ast.BinaryOp("+" if value > 0 else "-", node, number(abs(value)), node.coord)

@@ -127,7 +127,12 @@ def _prefix(scop: Scop, instances: Sequence[isl.Set], depth: int) -> isl.Set | N
         for each in instances
     ]
     prefix = reduce(isl.Set.union, prefixes).intersect_params(scop.context).coalesce()
-    return prefix if prefix.is_subset(prefix.lexmin()) else None
+    if not prefix.is_subset(prefix.lexmin()):
+        return None
+    # where it exists in several cases, as of points of one colour, the statements say for which parameters
+    plain = isl.Set.from_basic_set(prefix.affine_hull())
+    several = prefix.n_basic_set() > 1 or prefix.involves_locals()
+    return plain if several and isl.Map.from_range(plain).is_single_valued() else prefix
 
 
 def _connected(pairs: Iterable[isl.Map], names: set[str]) -> list[isl.Map]:

@@ -31,7 +31,7 @@ from polybuild.poly.budget import found_within
 from polybuild.poly.relations import depends_on, sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.model import Scop, Statement
-from polybuild.transform.grid_sizes import writes_again
+from polybuild.transform.grid_sizes import writes_again, writes_to_arrays
 from polybuild.transform.residue_classes import (
     AlternatingLoop,
     counted_by,
@@ -63,7 +63,11 @@ def _colours(scop: Scop) -> AlternatingLoop | None:
         if band.band_n_member() != 1 or not depth:
             continue
         inside = [named[tuple_name(each)] for each in sets_of(band.get_domain())]
-        if any(each.dynamic or len(each.iterators) < depth + 2 or not writes_again(each) for each in inside):
+        if any(each.dynamic or len(each.iterators) < depth + 2 for each in inside):
+            continue
+        # variables are no storage over time: a residual may be summed up in the last step alone
+        setting = [each for each in inside if writes_to_arrays(each)]
+        if not setting or not all(map(writes_again, setting)):
             continue
         counters = counters_of(band)
         few = _few_values(counted_by(inside, counters))

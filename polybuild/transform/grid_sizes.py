@@ -51,9 +51,9 @@ def assume_grids(scop: Scop) -> Scop:
         nests = _without_sides(scop, deepest)
         borders = [each for each in inside if all(each is not one for one in nests)]
         # variables that a nest sets are for its own iterations
-        filling = [each for each in nests if _writes_to_arrays(each)]
+        filling = [each for each in nests if writes_to_arrays(each)]
         steady = bool(filling) and all(_is_steady(each) and writes_again(each) for each in filling)
-        if steady and any(map(_writes_to_arrays, borders)):
+        if steady and any(map(writes_to_arrays, borders)):
             scop = _assuming_that(scop, list(map(_grid_points, nests)), nests[0].location)
             for each in borders:
                 scop = _assuming_inside(scop, each, nests)
@@ -116,7 +116,8 @@ def _long_loops(domain: isl.Set) -> int:
     return sum(each is None or each > 2 * BORDER_WIDTH for each in lengths)
 
 
-def _writes_to_arrays(statement: Statement) -> bool:
+def writes_to_arrays(statement: Statement) -> bool:
+    """Whether ``statement`` sets anything but variables."""
     return any(each.array.extents for each in _writes(statement))
 
 

@@ -9,16 +9,18 @@ PROGRAM = """\
 #include <stdio.h>
 #define EACH for (int i = 1; i < h - 1; i++) for (int j = 1; j < w - 1; j++)
 #define MEAN(p) (0.2 * (p[i][j] + p[i][j - 1] + p[i][j + 1] + p[i - 1][j] + p[i + 1][j]))
+enum { MOST = 40, STEPS = 17 };
 __attribute__((noipa)) static void f(int steps, int k, int h, int w, double a[restrict h][w],
   double b[restrict h][w], double u[restrict 2][h][w], double *restrict norm)
 {
-  (void)a, (void)b, (void)u;
+  double (*x)[w] = a, (*y)[w] = b, (*z)[w] = u[0], (*q)[w] = a;
+  (void)z, (void)q;
 #pragma scop
 BODY
 #pragma endscop
+  norm[STEPS + 1] = x < y;
 }
-enum { MOST = 40, STEPS = 17 };
-static double pool[4 * MOST * MOST], norm[STEPS + 1];
+static double pool[4 * MOST * MOST], norm[STEPS + 2];
 int main(void)
 {
   static const int sizes[] = {1, 2, 3, 7, 32, MOST}, counts[] = {0, 1, 2, 7, 16, STEPS};
@@ -30,7 +32,7 @@ int main(void)
         unsigned long long sum = 0;
         for (int i = 0; i < 4 * MOST * MOST; i++)
           pool[i] = (i * 7 + i / 5) % 101 / 300.0;
-        for (int i = 0; i <= STEPS; i++)
+        for (int i = 0; i <= STEPS + 1; i++)
           norm[i] = i;
         f(counts[c], strides[k], h, w, (void *)pool, (void *)(pool + n), (void *)(pool + 2 * n), norm);
         for (int i = 0; i < (int)sizeof pool; i++)
@@ -76,6 +78,29 @@ FORMS = {
     "a name for the step": f"""for (int t = 0; t < steps; t++) {{
     int step = t + 1; {COPIES}
     if (t % k == 0) {{ double sum = 0; EACH sum += a[i][j]; norm[step - 1] = sum; }} }}""",
+    "swapped": """for (int t = 0; t < steps; t++) {
+    EACH y[i][j] = MEAN(x);
+    q = x; x = y; y = q;
+    if ((t + 1) % k == 0) { double sum = 0; EACH sum += x[i][j] - y[i][j]; norm[t] = sum; } }""",
+    "before a swap": """for (int t = 0; t < steps; t++) {
+    EACH y[i][j] = MEAN(x);
+    if (t % k == 0) { double sum = 0; EACH sum += y[i][j] - x[i][j]; norm[t / k] = sum; }
+    do { q = x; x = y; y = q; } while (0); }""",
+    "before a swap, from one on": """for (int t = 1; t <= steps; t++) {
+    EACH y[i][j] = MEAN(x);
+    if (t % k == 0) {
+      double most = 0; EACH { double d = y[i][j] - x[i][j]; if (d > most) most = d; } norm[t] = most; }
+    double (*kept)[w] = y; y = x; x = kept; }""",
+    "swapped three": """for (int t = 0; t < steps; t++) {
+    EACH z[i][j] = MEAN(y) - x[i][j];
+    q = x; x = y; y = z; z = q;
+    if (t % k == k - 1) { double sum = 0; EACH sum += y[i][j] * x[i][j]; norm[t] = sum; } }""",
+    "swapped, in loops of their own": """for (int o = 0; o < steps; o++) {
+    for (int t = 0; t < k; t++) { EACH y[i][j] = MEAN(x); q = x; x = y; y = q; }
+    double sum = 0; EACH sum += x[i][j] * x[i][j]; norm[o] = sum; }""",
+    "swapped, in loops of their own behind a norm": """for (int o = 0; o < steps; o++) {
+    double sum = 0; EACH sum += x[i][j] * y[i][j]; norm[o] = sum;
+    for (int t = 1; t <= k; t++) { EACH y[i][j] = MEAN(x); q = y; y = x; x = q; } }""",
     "in place": """for (int t = 0; t < steps; t++) { EACH a[i][j] = MEAN(a);
     if (t % k == 0) { double most = 0; EACH if (a[i][j] > most) most = a[i][j]; norm[t] = most; } }""",
 }

@@ -11,6 +11,7 @@ PROGRAM = """\
 #define EACH for (int i = 1; i < h - 1; i++) for (int j = 1; j < w - 1; j++)
 #define MEAN(p) (0.2 * (p[i][j] + p[i][j - 1] + p[i][j + 1] + p[i - 1][j] + p[i + 1][j]))
 #define FLAT(p) (0.2 * (p[i * w + j - 1] + p[i * w + j + 1] + p[(i - 1) * w + j] + p[(i + 1) * w + j]))
+#define COLOUR for (int i = 1; i < h - 1; i++) for (int j = 1 + (i + c) % 2; j < w - 1; j += 2)
 struct state { int steps; double residual; };
 FUNCTIONS
 typedef double solver(int, int, int, double *, double *, double *, struct state *);
@@ -135,6 +136,24 @@ FORMS = {
       if (t == 0) {{ residual = 0; EACH residual += fabs(a[i][j]); }}
       EACH b[i][j] = MEAN(a);
       {COPY} }}""",
+    "of two colours": """for (int t = 0; t < steps; t++) {
+      residual = 0;
+      for (int c = 0; c < 2; c++) COLOUR {
+        double d = MEAN(a) - a[i][j]; a[i][j] += 1.5 * d; residual += d * d; } }""",
+    "of two colours by turns": """for (int t = 0; t < steps; t++) {
+      residual = 0; int isw = 1;
+      for (int c = 0; c < 2; c++) { int jsw = isw;
+        for (int i = 1; i < h - 1; i++) { for (int j = jsw; j < w - 1; j += 2) {
+          double d = MEAN(a) - a[i][j]; a[i][j] += 1.5 * d; residual += fabs(d); } jsw = 3 - jsw; }
+        isw = 3 - isw; } }""",
+    "of two colours under a condition": """for (int t = 0; t < steps; t++) {
+      residual = 0;
+      for (int c = 0; c < 2; c++) EACH if ((i + j) % 2 == c) {
+        double d = MEAN(a) - a[i][j]; a[i][j] += 1.5 * d; residual += d * d; } }""",
+    "the largest of two colours": """for (int t = 0; t < steps; t++) {
+      most = 0;
+      for (int c = 0; c < 2; c++) COLOUR {
+        double d = MEAN(a) - a[i][j]; a[i][j] += 1.5 * d; if (fabs(d) > most) most = fabs(d); } }""",
     "a line": """for (int t = 0; t < steps; t++) {
       residual = 0;
       for (int i = 1; i < h - 1; i++) x[i] = 0.5 * (v[i - 1] + v[i + 1]);

@@ -1,7 +1,7 @@
 """Random steps over time: rings and borders, in grids that are copied back, or written in turn.
 
 They are what tiles over time, folded grids, residue classes of steps and ghost cells are for; and so are sums
-over the grid each few steps, sources at a point, and sweeps in two colours.
+over the grid each few steps, sources at a point, sweeps in two colours, and variables that steps set anew.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ _COUNTERS = "ij"
 
 def steps(seed: int, index: int) -> Program:
     """Program ``index`` of the stream of ``seed``."""
-    return _Steps(random.Random(f"steps:{seed}:{index}"), f"s{seed}_{index}").program()  # noqa: S311
+    rng, values = (random.Random(f"{each}:{seed}:{index}") for each in ("steps", "values"))  # noqa: S311
+    return _Steps(rng, values, f"s{seed}_{index}").program()
 
 
 class _Steps:
     """Makes one program: a loop over ``steps`` with sweeps over places 1 to the extent of each dimension."""
 
-    def __init__(self, rng: random.Random, name: str) -> None:
+    def __init__(self, rng: random.Random, values: random.Random, name: str) -> None:
         self.rng = rng
+        self.values = values
         self.name = name
+        self.varying = values.random() < 0.4
         self.rank = rng.choice((1, 1, 2))
         self.extents = ("n", "m")[: self.rank]
         self.type = rng.choice(("unsigned", "double", "unsigned char", "float"))
@@ -50,6 +53,7 @@ class _Steps:
         rarely = self.rng.random() < 0.35
         if rarely:
             body = [*body, self._sum(now)] if self.rng.random() < 0.6 else [self._sum(now), *body]
+        body = self._with_values(body)
         loop = Loop("t", "int", False, Num(0), "<", Var("steps"), 1, tuple(body))
         sizes = tuple(Size(each, "int") for each in ("steps", "n", "m"))
         arrays = [
@@ -57,9 +61,24 @@ class _Steps:
         ]
         if rarely:
             arrays.append(Array("N", "N", self.type, "parameter", ("n",), restrict=True))
+        if self.varying:
+            arrays.append(Array("F", "F", self.type, self.values.choice(("local", "global")), ()))
         if not self.period:
             arrays.append(Array("B", "B", self.type, "parameter", self.extents, restrict=True))
         return Program(self.name, sizes, tuple(arrays), ((loop,),), _SIZES)
+
+    def _with_values(self, body: list[Stmt]) -> list[Stmt]:
+        """The ``body`` of a step that sets a variable in one place or two, in all steps or in some."""
+        if not self.varying:
+            return body
+        for _ in range(self.values.choice((1, 1, 2))):
+            value: Expr = self.values.choice((Var("t"), Num(3), Bin("*", Var("t"), Num(2))))
+            made: Stmt = Do(Store(Read("F", ()), self.values.choice(("=", "+=", "-=")), value))
+            if self.values.random() < 0.2:
+                made = If(Bin("<", Var("t"), Num(self.values.randint(1, 5))), (made,), ())
+            at = self.values.randint(0, len(body))
+            body = [*body[:at], made, *body[at:]]
+        return body
 
     def _copied(self, sweep: list[Stmt]) -> list[Stmt]:
         """A ``sweep`` from A to B with a copy back; or one from B to A, with a copy before or after it."""
@@ -117,6 +136,8 @@ class _Steps:
         for _ in range(self.rng.randint(1, 4)):
             place = tuple(self._near(dim) for dim in range(self.rank))
             value = Bin("+", value, Bin("*", Read(now[0], (*now[1], *place)), Num(self.rng.randint(1, 3))))
+        if self.varying and self.values.random() < 0.8:
+            value = Bin("+", value, Read("F", ()))
         return Do(Store(Read(after[0], (*after[1], *here)), "=", value))
 
     def _nest(self, statement: Stmt, beside: int = 0) -> Stmt:

@@ -27,11 +27,17 @@ def allocation(arrays: Sequence[Array], conditions: ConditionPrinter) -> Conditi
         size = conditions.bytes_of(each.extents, element_size(each))
         others = f" && ({text} || (__builtin_free({each.name}), 0))" if text else ""
         text = f"({each.name} = ({_type(each)} *)__builtin_malloc({size})) != 0{others}"
-    names = " and ".join(f"'{each.copied}'" for each in arrays)
-    reason = f"there must be memory for a second {names}"
+    needed = [
+        f"a second '{each.copied}'" if each.copied else f"values of '{each.expanded}'" for each in arrays
+    ]
+    reason = f"there must be memory for {' and '.join(needed)}"
     return Condition(
         text, reason, reason, arrays[0].location.line, "too little memory", compares_addresses=True
     )
+
+
+def _told(array: Array) -> str:
+    return f"a second '{array.copied}'" if array.copied else f"values of '{array.expanded}'"
 
 
 def releases(arrays: Sequence[Array]) -> list[str]:

@@ -134,6 +134,10 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         """One loop of the normal form, whose counter is nobody's variable."""
         return self.visit_For(node)
 
+    def visit_BlockLoop(self, node: c_ast.For) -> str:  # noqa: N802
+        """One loop over the steps of a block."""
+        return self.visit_For(node)
+
     def visit_If(self, node: c_ast.If) -> str:  # noqa: N802
         """A condition; one inside another gets braces, as compilers ask for where an ``else`` follows."""
         if isinstance(node.iftrue, c_ast.If):

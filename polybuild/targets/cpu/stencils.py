@@ -13,12 +13,12 @@ from polybuild.context import CompileContext
 from polybuild.effort import FOLDED_LINE_HEIGHT, LINE_HEIGHTS, SEPARATED_PIECES, STENCIL_STEPS, TILE_HEIGHTS
 from polybuild.machine.model import DOUBLE, Machine
 from polybuild.poly.memory import remembered
-from polybuild.poly.relations import sets_of, span, tuple_name
+from polybuild.poly.relations import depends_on, sets_of, span, tuple_name
 from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import children, is_band
 from polybuild.schedule.legality import IllegalSchedule, active_dependences, check_schedule
 from polybuild.schedule.original import with_bands_beside
-from polybuild.scop.model import AccessKind, Scop
+from polybuild.scop.model import Access, AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.interleave import interleave
@@ -284,17 +284,23 @@ def _diamond_sizes(
 def _grids(accesses: Sequence[Reference]) -> dict[tuple[str, tuple[int | None, ...]], int]:
     """The size of an element of each grid: an array, or each part of one that has a number for a subscript.
 
-    ``u[0][i][j]`` and ``u[1][i][j]`` are in two grids, ``e[0][j]`` and ``e[i][j]`` in one. What statements at
-    single places read, as ``w[t]``, is in none.
+    ``u[0][i][j]`` and ``u[1][i][j]`` are in two grids, ``e[0][j]`` and ``e[i][j]`` in one. What is one
+    element for all points of a step, as ``w[t]``, is in none.
     """
     found = {}
     nests = [each for each in accesses if each.access.relation.dim(isl.dim_type.in_) > 1]
-    for each in nests or accesses:
+    for each in [each for each in nests if _varies_in_space(each.access)] or accesses:
         numbers: tuple[int | None, ...] = (None,) * len(each.access.array.extents)
         if each.access.relation.is_single_valued():
             numbers = _numbers(each.access.relation)
         found[each.access.array.name, numbers] = element_size(each)
     return {grid: size for grid, size in found.items() if not any(_is_part(grid, each) for each in found)}
+
+
+def _varies_in_space(access: Access) -> bool:
+    """Whether ``access`` is of a variable, or its element depends on more than the outermost loop."""
+    loops = range(1, access.relation.dim(isl.dim_type.in_))
+    return access.array.is_scalar or any(depends_on(access.relation, each) for each in loops)
 
 
 @remembered  # a nest is looked at more than once

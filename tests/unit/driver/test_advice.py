@@ -173,6 +173,44 @@ def test_places_that_data_tell_leave_no_tiles_over_time(tmp_path):
     assert advised(after, "time-tiles") == []
 
 
+IN_PLACE = """\
+void relax(int n, int m, int steps, double u[restrict n][m], double *restrict norm) {
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    double sum = 0;
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < m - 1; j++) {
+        double d = u[i - 1][j] + u[i][j - 1] + u[i + 1][j] + u[i][j + 1] - 4 * u[i][j];
+        u[i][j] += 0.2 * d;
+        BESIDE
+      }
+    norm[t] = sum;
+  }
+#pragma endscop
+}
+"""
+
+
+def test_sums_beside_points_that_are_relaxed_leave_no_tiles_over_time(tmp_path):
+    before = report(tmp_path, IN_PLACE.replace("BESIDE", "sum += d * d;"))
+    ((line, message),) = advised(before, "time-tiles")
+    assert (line, before.tile_sizes) == (9, ())
+    assert message.startswith("'sum' is summed up over all points of each step")
+    after = report(tmp_path, IN_PLACE.replace("BESIDE", ""))
+    assert after.tile_sizes
+    assert advised(after, "time-tiles") == []
+
+
+def test_variables_that_are_set_from_the_grid_leave_no_tiles_over_time(tmp_path):
+    text = WAVES.replace("steps; t++) {", "steps; t++) { double first = 0; first += FIRST;")
+    text = text.replace("0.25 *", "first + 0.25 *").replace("BESIDE", "")
+    before = report(tmp_path, text.replace("FIRST", "u[t % 2][1][1]"))
+    ((line, message),) = advised(before, "time-tiles")
+    assert (line, before.tile_sizes) == (4, ())
+    assert message.startswith("'first' is set from the grid in each step, for all of its points")
+    assert report(tmp_path, text.replace("FIRST", "norm[t]")).tile_sizes
+
+
 def test_steps_that_have_no_tiles_in_any_case_are_not_advised_on(tmp_path):
     far = WAVES.replace("u[t % 2][i - 1][j]", "u[t % 2][1][1]").replace("BESIDE", ENERGY)
     assert advised(report(tmp_path, far), "time-tiles") == []

@@ -36,6 +36,7 @@ def test_the_passes_have_the_names_of_the_field_in_their_order():
             "last-values",
             "work-arrays",
             "narrow-variables",
+            "step-values",
             "copies",
             "residue-classes",
             "index-sets",

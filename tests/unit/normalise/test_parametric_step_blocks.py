@@ -69,6 +69,16 @@ def test_names_in_a_step_that_a_norm_uses():
     assert "int now = 1; p[(t_1 + 1) * k - 1] = x[now];" in found
 
 
+def test_steps_that_swap_pointers():
+    swap = "q = p; p = x; x = q;"
+    behind = blocks(f"for (int t = 0; t < n; t++) {{ {STEP} {swap} if ((t + 1) % k == 0) p[t / k] = x[t]; }}")
+    assert behind is not None
+    assert f"x[i] += x[i - 1]; {swap} }} if (t_1 < (n / k)) p[t_1] = x[(t_1 + 1) * k - 1];" in behind
+    # the other way round: what was 'p' before the swap is 'x' behind it
+    before = blocks(f"for (int t = 0; t < n; t++) {{ {STEP} if ((t + 1) % k == 0) p[t / k] = x[t]; {swap} }}")
+    assert before == behind.replace("p[t_1] = x[(", "x[t_1] = p[(")
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -81,7 +91,7 @@ def test_names_in_a_step_that_a_norm_uses():
         f"for (int t = 0; t < n; t++) {{ {STEP} k = 3; if (t % k == 0) p[t] = 0; }}",
         f"for (int t = 0; t < n; t++) {{ {STEP} if (t % k == 0) p[t] = 0; else p[t] = 1; }}",
         f"for (int t = 0; t < n; t++) {{ {STEP} if (t % u == 0) p[t] = 0; }}",  # never negative, and wraps
-        f"for (int t = 0; t < n; t++) {{ {STEP} q = p; p = x; x = q; if (t % k == 0) p[t] = 0; }}",
+        f"for (int t = 0; t < n; t++) {{ {STEP} q = p; p = x; x = q; q++; if (t % k == 0) p[t] = 0; }}",
         f"for (int t = 0; t < n; t++) {{ {STEP} if (t % k == 0) break; }}",
         f"for (int t = 0; t < n; t++) {{ {STEP} t++; if (t % k == 0) p[t] = 0; }}",
         f"for (int t = 0; t < n; t += 2) {{ {STEP} if (t % k == 0) p[t] = 0; }}",

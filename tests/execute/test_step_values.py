@@ -1,0 +1,177 @@
+"""Variables that each step over a grid sets anew: tiles over time all the same, equal to the bit."""
+
+from __future__ import annotations
+
+import pytest
+from step_programs import Grids, run_steps
+
+GRIDS = Grids(
+    """
+#define EACH for (int i = 1; i < h - 1; i++) for (int j = 1; j < w - 1; j++)
+#define MEAN(p) (0.2 * (p[i][j] + p[i][j - 1] + p[i][j + 1] + p[i - 1][j] + p[i + 1][j]))
+#define RED for (int i = 1; i < h - 1; i++) for (int j = 1 + i % 2; j < w - 1; j += 2)
+#define BLACK for (int i = 1; i < h - 1; i++) for (int j = 2 - i % 2; j < w - 1; j += 2)
+#define COPY EACH p[i][j] = v[i][j];
+struct clock { double now, dt; int count; };
+""",
+    "int steps, int h, int w, double u[4][h][w], double v[restrict h][w], double p[restrict h][w]",
+    "(h * w + 4)",
+)
+FORMS = {
+    "a time that adds up": """
+double now = 0;
+for (int t = 0; t < steps; t++) {
+  now += 0.1;
+  EACH v[i][j] = MEAN(p) + sin(now);
+  COPY
+}
+u[0][0][0] = now;""",
+    "at the end of a step": """
+double now = 0;
+for (int t = 0; t < steps; t++) {
+  EACH v[i][j] = MEAN(p) + sin(now);
+  COPY
+  now = now + 0.1;
+}
+u[0][0][0] = now;""",
+    "between the parts of a step": """
+double factor = 1;
+for (int t = 0; t < steps; t++) {
+  RED p[i][j] += factor * (MEAN(p) - p[i][j]);
+  factor = 1 / (1 - 0.2 * factor);
+  BLACK p[i][j] += factor * (MEAN(p) - p[i][j]);
+  factor = 1 / (1 - 0.2 * factor);
+}""",
+    "one of each step": """
+for (int t = 0; t < steps; t++) {
+  double dt = 0.1 / (t + 1), half = dt / 2;
+  EACH v[i][j] = p[i][j] + half * MEAN(p);
+  COPY
+}""",
+    "declared outside, in a while loop": """
+double now = 0, dt;
+int t = 0;
+while (t < steps) {
+  dt = 0.1 / (t + 1);
+  now = now + dt;
+  EACH v[i][j] = p[i][j] + dt * MEAN(p) + now;
+  COPY
+  t++;
+}
+u[0][0][0] = now;""",
+    "counted down": """
+double now = 0;
+for (int t = steps; t > 0; t--) {
+  now += 0.1 * t;
+  EACH v[i][j] = MEAN(p) + now;
+  COPY
+}
+u[0][0][0] = now;""",
+    "in an array of one element": """
+double now[1] = {0};
+for (int t = 0; t < steps; t++) {
+  now[0] += 0.1;
+  EACH v[i][j] = MEAN(p) + now[0];
+  COPY
+}
+u[0][0][0] = now[0];""",
+    "in elements": """
+for (int t = 0; t < steps; t++) {
+  v[0][1] = v[0][1] * 0.9;
+  v[0][2] += v[0][1];
+  EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]) * v[0][2];
+}""",
+    "in a structure": """
+struct clock clock = {0, 0.1, 3};
+for (int t = 0; t < steps; t++) {
+  clock.dt *= 0.9;
+  clock.now += clock.dt;
+  clock.count = (clock.count * 5 + 1) % 7;
+  EACH v[i][j] = MEAN(p) + clock.now + clock.count;
+  COPY
+}
+u[0][0][0] = clock.now;""",
+    "under conditions": """
+for (int t = 0; t < steps; t++) {
+  double ramp;
+  if (t < 5) ramp = 0.1 * t; else ramp = 1;
+  EACH v[i][j] = MEAN(p) * ramp;
+  COPY
+}""",
+    "limited": """
+double ramp = 0;
+for (int t = 0; t < steps; t++) {
+  ramp += 0.01;
+  if (ramp > 0.05) ramp = 0.05;
+  EACH v[i][j] = MEAN(p) * fmin(ramp, 0.04);
+  COPY
+}""",
+    "grids by turns, a source": """
+double now = 0;
+for (int t = 0; t < steps; t++) {
+  now += 0.1;
+  EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]);
+  if (h > 9 && w > 9) u[(t + 1) % 2][4][5] += exp(-now * now) * sin(now);
+}""",
+    "in place": """
+double now = 0;
+for (int t = 0; t < steps; t++) {
+  now += 0.1;
+  EACH p[i][j] = MEAN(p) + sin(now);
+}""",
+    "a norm each few steps": """
+double now = 0;
+for (int t = 0; t < steps; t++) {
+  double dt = 0.1 / (t + 1);
+  now += dt;
+  EACH v[i][j] = p[i][j] + dt * MEAN(p);
+  COPY
+  if (t % 8 == 7) { double sum = 0; EACH sum += dt * fabs(p[i][j]); u[0][0][t % 3] = sum / now; }
+}""",
+}
+OF_DATA = {
+    "a point of the grid": """
+for (int t = 0; t < steps; t++) {
+  double first = p[h / 2][w / 2];
+  EACH v[i][j] = p[i][j] + first * MEAN(p);
+  COPY
+}""",
+    "a norm of each step": """
+for (int t = 0; t < steps; t++) {
+  double most = 0;
+  EACH most = fmax(most, fabs(p[i][j]));
+  double dt = 0.1 / (1 + most);
+  EACH v[i][j] = p[i][j] + dt * MEAN(p);
+  COPY
+}""",
+    "one that has no value in some steps": """
+double now = 1;
+for (int t = 0; t < steps; t++) {
+  if (t == 3) now = 2;
+  EACH v[i][j] = MEAN(p) * now;
+  COPY
+}""",
+}
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_steps_are_tiled(tmp_path, part):
+    names = list(FORMS)[part::3]
+    found = run_steps(tmp_path, GRIDS, {each: FORMS[each] for each in names}, (4, 8, 8))
+    for name, (before, after, region) in found.items():
+        assert before == after, name
+        assert region.tile_sizes, name
+
+
+def test_values_that_depend_on_the_grid_stay(tmp_path):
+    for name, (before, after, region) in run_steps(tmp_path, GRIDS, OF_DATA, (4, 8, 8)).items():
+        assert before == after, name
+        assert not any("for all steps before these" in each for each in region.remarks), name
+
+
+def test_memory_is_asked_for_by_default_alone(tmp_path):
+    form = {"a time that adds up": FORMS["a time that adds up"]}
+    for options, wanted in (({}, True), ({"adapt": True}, False), ({"contract_arrays": "off"}, False)):
+        ((before, after, region),) = run_steps(tmp_path, GRIDS, form, (4, 8, 8), **options).values()
+        assert before == after
+        assert any("for all steps before these" in each for each in region.remarks) == wanted
