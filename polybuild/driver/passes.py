@@ -73,7 +73,7 @@ from polybuild.targets.cpu.cost.compare import cost_of_versions
 from polybuild.targets.cpu.cost.compiled import as_compiled
 from polybuild.targets.cpu.cost.crossover import enough_for_threads, enough_to_gain, threads_gain
 from polybuild.targets.cpu.cost.inspectors import with_inspectors
-from polybuild.targets.cpu.cost.versions import NOT_COMPARED, Comparison
+from polybuild.targets.cpu.cost.versions import NOT_COMPARED, Comparison, VersionCosts
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
 from polybuild.targets.cpu.original_order import original_on_threads
 from polybuild.targets.cpu.overlapped_tiles import map_overlapped, not_in_vectors
@@ -629,12 +629,15 @@ def find_thread_limits(work: Transformation) -> None:
 def keep_original(work: Transformation) -> None:
     """Leave the region as it is where one thread gains nothing, and several have no work, or too little.
 
-    What the user asks for by hand is done all the same.
+    What the user asks for by hand is done all the same. Loops that nobody marked, and that others repeat,
+    have to gain at usual sizes: what is checked each time keeps compilers from joining them with these.
     """
     if work.comparison.gains_alone or work.requested.options.wants_order:
         return
     scop, costs = work.model.scop, work.comparison.costs
     fast = partial(threads_gain, scop.statements, scop.context)
+    if costs is not None and work.model.region.detected and work.context.repeated:
+        fast = partial(VersionCosts.gains_on_threads_at, values=costs.usual)
     if not work.plan.shared_loops or not (costs is None or fast(costs)):
         work.comparison = work.comparison.of_original()
 

@@ -13,7 +13,7 @@ FLAGS = ("-O2", *(f"-Wno-{each}" for each in QUIET))
 PROGRAM = """\
 #include <math.h>
 #include <stdio.h>
-enum {{ N = 61 }};
+enum {{ N = {size} }};
 static double u[N][N], v[N][N];
 static int solve(double tolerance, int limit) {{
   double error = 1.0;
@@ -58,9 +58,10 @@ UNTIL = {
 }
 
 
-def compiled(tmp_path, loops, clauses="", mark="#pragma scop", **options):
+def compiled(tmp_path, loops, clauses="", mark="#pragma scop", size=61, **options):
     path = tmp_path / "solver.c"
-    path.write_text(PROGRAM.format(loops=loops, clauses=clauses).replace("#pragma scop", mark))
+    text = PROGRAM.format(loops=loops, clauses=clauses, size=size)
+    path.write_text(text.replace("#pragma scop", mark))
     result = compile_source(str(path), Options(**{"min_work": 0, **options}), ["gcc"], ["-O2"])
     assert output(write(tmp_path / "new.c", result.text), *FLAGS) == output(path, *FLAGS)
     return result
@@ -100,10 +101,15 @@ ELIMINATION = """\
 
 
 def test_loops_under_conditions_that_change(tmp_path):
-    whole, *inner = compiled(tmp_path, ELIMINATION, min_work=Options().min_work).regions
+    whole, *inner = compiled(tmp_path, ELIMINATION, size=700, min_work=Options().min_work).regions
     assert whole.status == "unchanged"
     assert any("taken by themselves" in each for each in whole.remarks)
     assert any(each.parallel_loops for each in inner)
+
+
+def test_small_loops_inside_stay_for_compilers_to_join(tmp_path):
+    results = compiled(tmp_path, ELIMINATION, min_work=Options().min_work).regions
+    assert not any(each.parallel_loops for each in results)
 
 
 def test_clauses_hold_inside(tmp_path):

@@ -14,45 +14,62 @@ from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.file.team import TEAM, TEAM_FOR
 from polybuild.poly.marks import Mark
 from polybuild.poly.relations import natural_key
-from polybuild.scop.model import AccessKind, Scop
+from polybuild.scop.model import AccessKind, Array, Scop
 from polybuild.targets.model import LoopDirective, ThreadLimits
+from polybuild.values import dataclass
 
 _CHARACTER = 8  # bits
 
 
-def pointers_to_copy(scop: Scop, unused: Collection[str]) -> list[str] | None:
-    """The pointers to elements of ``scop`` that threads need copies of; None if they may share all variables.
+@dataclass(frozen=True, slots=True)
+class ThreadCopies:
+    """The variables that each thread gets a copy of.
 
-    Characters may be written to any memory, that of variables which threads share included: clang would
-    load pointers, parameters and counters anew for every element, and leave loops to scalar code. Arrays
-    of the names ``unused`` are not accessed.
+    Those that threads share are in memory, and what loops write there may be these, for all that a compiler
+    knows: clang would load them anew for every element, and compute loops one by one, the original ones, too.
+    Types say what is written where; characters may be anywhere, pointers, parameters and counters included:
+    with ``all`` of these each loop copies what it mentions.
     """
+
+    names: tuple[str, ...] = ()
+    all: bool = False
+
+
+def thread_copies(scop: Scop, unused: Collection[str]) -> ThreadCopies:
+    """What threads that run loops of ``scop`` copy; arrays of the names ``unused`` are not accessed."""
     written = [
-        access.array.element
+        access.array
         for statement in scop.statements
         for access in statement.accesses
-        if access.kind is not AccessKind.READ and access.array.extents
+        if access.kind is not AccessKind.READ
     ]
-    if not any(isinstance(each, IntegerType) and each.width <= _CHARACTER for each in written):
-        return None
-    own = {
+    changed = {each.name for each in written}
+    elements = [each.element for each in written if each.extents]
+    characters = any(isinstance(each, IntegerType) and each.width <= _CHARACTER for each in elements)
+    names = {
         each.expression.name
         for each in scop.arrays
-        if each.extents
-        and each.name not in unused
-        and (each.provenance.allocated or (each.provenance.by_pointer and not each.local))
-        and not each.provenance.storage.is_static
-        and isinstance(each.expression, c_ast.ID)
+        if not each.provenance.storage.is_static and isinstance(each.expression, c_ast.ID)
+        if (characters and _is_pointer(each) and each.name not in unused)
+        or (
+            not (each.extents or each.local or each.name in changed)
+            and (characters or each.element in elements)
+        )
     }
-    return sorted(own, key=natural_key)
+    return ThreadCopies(tuple(sorted(names, key=natural_key)), characters)
+
+
+def _is_pointer(array: Array) -> bool:
+    """Whether a variable of the function leads to the elements of ``array``."""
+    provenance = array.provenance
+    return bool(array.extents) and (provenance.allocated or (provenance.by_pointer and not array.local))
 
 
 class DirectivePrinter:
     """Prints the ``directives`` of loops, which are found by the marks above these loops.
 
-    ``work`` writes how much a loop does each time it runs, None if that is not known. Each thread gets a
-    copy of the ``pointers``, and of the parameters and counters that its loop mentions, unless they are
-    None. ``in_use`` records what the text mentions.
+    ``work`` writes how much a loop does each time it runs, None if that is not known. Each thread gets
+    ``copies``. ``in_use`` records what the text mentions.
     """
 
     def __init__(
@@ -60,12 +77,12 @@ class DirectivePrinter:
         directives: Mapping[Mark, LoopDirective],
         in_use: NamesInUse,
         work: Callable[[ThreadLimits], str | None] = lambda _: None,
-        pointers: Sequence[str] | None = None,
+        copies: ThreadCopies | None = None,
     ) -> None:
         self._directives = directives
         self.in_use = in_use
         self._work = work
-        self._pointers = pointers
+        self._copies = copies or ThreadCopies()
 
     def at(self, mark: Mark | None) -> LoopDirective | None:
         """The directive for the loop under ``mark``, None if there is none."""
@@ -124,8 +141,9 @@ class DirectivePrinter:
         names = sorted((each.spelling for each in directive.private), key=natural_key)
         if names:
             clauses.append(f"private({', '.join(names)})")
-        if directive.parallel and self._pointers is not None:
-            copied = [*self._pointers, *sorted(mentioned, key=natural_key)]
+        if directive.parallel:
+            copied = [*self._copies.names]
+            copied += sorted(mentioned, key=natural_key) if self._copies.all else []
             clauses += [f"firstprivate({', '.join(copied)})"] if copied else []
         for each in accumulators:
             own = combination(each.accumulator)

@@ -16,7 +16,7 @@ from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes, has_divisions
 from polybuild.codegen.c.buffers import NamedBuffer, Scopes
 from polybuild.codegen.c.conditions import Condition, ConditionPrinter, either, has_too_little_work
-from polybuild.codegen.c.directives import DirectivePrinter, pointers_to_copy
+from polybuild.codegen.c.directives import DirectivePrinter, ThreadCopies, thread_copies
 from polybuild.codegen.c.exchanges import RankLoopPrinter
 from polybuild.codegen.c.exits import write_exit_tests
 from polybuild.codegen.c.inspectors import (
@@ -190,10 +190,10 @@ def write_region(
     scopes = Scopes({each.buffer.mark: each for each in names.buffers}, statements)
     _check(ast, scop, scopes)
 
-    pointers = pointers_to_copy(scop, names.buffered)
+    copies = thread_copies(scop, names.buffered)
     host = HostNames(names.parameters, names.taken, in_use)
     on_ranks = None if blocks is None else _on_ranks(region, blocks, host, conditions)
-    printer = _loop_printer(ast, plan, names, scopes, conditions, pointers=pointers, blocks=on_ranks)
+    printer = _loop_printer(ast, plan, names, scopes, conditions, copies=copies, blocks=on_ranks)
     boundary = BoundaryPrinter(scop, names.parameters, in_use)
     loops = printer.lines()
     finals = belonging(boundary.final_values(names.taken), region.end.line)
@@ -314,12 +314,12 @@ def _loop_printer(
     scopes: Scopes,
     conditions: ConditionPrinter,
     *,
-    pointers: Sequence[str] | None,
+    copies: ThreadCopies,
     blocks: BlockTexts | None,
 ) -> LoopPrinter:
     """What prints the loops of ``ast``, with the ``blocks`` of a rank for its device among them.
 
-    Threads get copies of ``pointers``.
+    Threads get ``copies``.
     """
     in_use = conditions.in_use
     directives = {
@@ -329,7 +329,7 @@ def _loop_printer(
     printer = kind(
         ast,
         NamesInScope(names.parameters, names.taken),
-        DirectivePrinter(directives, in_use, conditions.work_of, pointers),
+        DirectivePrinter(directives, in_use, conditions.work_of, copies),
         scopes=scopes,
         sizes=conditions.sizes,
         accumulators=ActiveAccumulators(names.accumulators, ast.accumulators),
