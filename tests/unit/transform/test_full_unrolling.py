@@ -11,6 +11,7 @@ from polybuild.schedule.legality import check_schedule
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.transform.full_unrolling import (
+    has_conditional_copies,
     has_small_trip_counts,
     outside_unrolled,
     unroll_small_trip_counts,
@@ -72,3 +73,15 @@ def test_what_is_computed_over_a_window_is_stored_at_once(model):
     assert (mapping.parallel_loops, mapping.simd_loops, mapping.tile_sizes) == (1, 1, ())
     (vector,) = mapping.vector_loops()
     assert vector.get_domain().is_equal(found.scop.domain)
+
+
+@pytest.mark.parametrize(
+    ("place", "conditional"), [("[i][j] += b[i + k][j + l]", False), ("[i + k][j + l] += b[i][j]", True)]
+)
+def test_copies_of_a_scattered_window_run_under_conditions(model, place, conditional):
+    found = model(
+        f"{WINDOW} for (int k = 0; k < 3; k++) for (int l = 0; l < 3; l++) a{place} * w[k][l];", PARAMETERS
+    )
+    mapping = choose_mapping(found.scop, found.dependences, context_of())
+    loops = bands(outside_unrolled(mapping.schedule.get_root()))
+    assert any(has_conditional_copies(each) for each in loops) is conditional

@@ -22,11 +22,22 @@ void scale(int n, %(type)s (*restrict out)[n], const %(type)s (*restrict in)[n],
 }
 """
 
+BLEND = """
+void blend(int n, %(type)s (*restrict out)[n], const %(type)s (*restrict in)[n], float part, double whole)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      out[i][j] = in[i][j] * part + whole;
+#pragma endscop
+}
+"""
+
 LEAST = (("min", ("s",)),)
 
 
-def directives(tmp_path, element):
-    text = transform(tmp_path / "scale.c", SCALE % {"type": element}).text
+def directives(tmp_path, element, program=SCALE):
+    text = transform(tmp_path / "scale.c", program % {"type": element}).text
     return [line for line in text.splitlines() if "(parallel for" in line]
 
 
@@ -37,6 +48,17 @@ def test_threads_have_pointers_and_sizes_of_their_own_where_characters_are_writt
 
 def test_threads_share_pointers_that_no_write_can_change(tmp_path):
     (line,) = directives(tmp_path, "float")
+    assert "firstprivate" not in line
+
+
+@pytest.mark.parametrize(("element", "copied"), [("float", "part"), ("double", "whole")])
+def test_threads_have_the_numbers_of_their_own_that_a_write_may_change(tmp_path, element, copied):
+    (line,) = directives(tmp_path, element, BLEND)
+    assert f"firstprivate({copied})" in line
+
+
+def test_threads_share_numbers_of_types_that_are_not_written(tmp_path):
+    (line,) = directives(tmp_path, "int", BLEND)
     assert "firstprivate" not in line
 
 

@@ -275,6 +275,52 @@ def test_few_compilers_go_back_over_elements_that_lie_apart(model, update, taken
     assert found == [taken, True]
 
 
+@pytest.mark.parametrize(
+    ("update", "folded"),
+    [
+        ("s += x[i] * y[i];", True),
+        ("s -= x[i] * y[i];", True),
+        ("s = s + x[i] * y[i];", True),
+        ("s *= x[i] + y[i];", False),
+        ("s = x[i] - s;", False),
+        ("s = x[i] > s ? x[i] : s;", False),
+    ],
+)
+def test_gcc_computes_terms_of_sums_in_order_in_lanes(model, update, folded):
+    parameters = "int n, double *x, double *y, double s"
+    read = model(f"for (int i = 0; i < n; i++) {update}", parameters, after="*x = s;")
+    clang, gcc = (
+        cost_of_original(
+            read.scop, read.dependences, (), replace(context_of(), compiler=CompilerRules(folds=each))
+        ).at({"n": 1000})
+        for each in (False, True)
+    )
+    assert (gcc.accesses < clang.accesses) is folded
+    assert gcc.waiting == clang.waiting > 0
+
+
+def test_what_statements_of_an_iteration_share_is_loaded_once(model):
+    parameters = "int n, double *restrict x, double *restrict y, double *restrict s"
+
+    def accesses(inside: str) -> float:
+        read = model(
+            f"double p = 0, q = 0; for (int i = 0; i < n; i++) {{ {inside} }} s[0] = p + q;", parameters
+        )
+        return cost_of_original(read.scop, read.dependences, (), context_of()).at({"n": 4096}).accesses
+
+    shared, apart = accesses("p += x[i]; q *= x[i];"), accesses("p += x[i]; q *= y[i];")
+    assert shared == pytest.approx(apart / 2, rel=0.01)
+    assert accesses("p += x[i]; y[i] = p; q *= x[i];") > accesses("p += x[i]; q *= x[i]; y[i] = p;")
+
+
+def test_parts_of_an_array_that_parameters_tell_apart_are_all_moved(original):
+    parts = "for (int i = 0; i < n; i++) x[i] = y[i] + y[i + n] + y[i + 2 * n];"
+    beside = "for (int i = 0; i < n; i++) x[i] = y[i] + y[i + 1] + y[i + 2];"
+    n = 1 << 22
+    assert original(parts, n=n).traffic == pytest.approx(5 * 8 * n, rel=0.01)
+    assert original(beside, n=n).traffic == pytest.approx(3 * 8 * n, rel=0.01)
+
+
 def _runs_in_lanes(model, inside: str) -> bool:
     """Whether a compiler takes a nest to lanes as if it knew that all pointers lead to different memory."""
     loops = "for (int i = 9; i < n - 9; i++) for (int j = 9; j < n - 9; j++)"
