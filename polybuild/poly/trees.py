@@ -74,6 +74,15 @@ def children(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
     return [node.child(index) for index in range(node.n_children())]
 
 
+def parts_in_sequence(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
+    """What runs one after the other at ``node``."""
+    if node_kind(node) == isl.schedule_node_type.sequence:
+        for each in children(node):
+            yield from parts_in_sequence(each.child(0))
+    else:
+        yield node
+
+
 def descendants(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
     """``node`` and all nodes below it, parents first.
 

@@ -16,7 +16,7 @@ from polybuild.c.types import FloatingType, IntegerType
 from polybuild.effort import ALTERNATING_STATEMENTS, STENCIL_STEPS, STORAGE_PERIODS
 from polybuild.poly.relations import everywhere, sets_of, tuple_name
 from polybuild.poly.spaces import all_parameters
-from polybuild.poly.trees import children, is_band, node_kind
+from polybuild.poly.trees import is_band, parts_in_sequence
 from polybuild.scop.model import Access, AccessKind, Array, Provenance, Scop, Statement
 from polybuild.transform.residue_classes import (
     AlternatingLoop,
@@ -135,7 +135,7 @@ def loops_over_time(scop: Scop) -> Iterator[TimeLoop]:
     """The outermost loops of ``scop`` around loops, if no condition is around them, of enough steps."""
     parts = [
         (node, {tuple_name(each) for each in sets_of(node.get_domain())})
-        for node in _parts(scop.schedule.get_root().child(0))
+        for node in parts_in_sequence(scop.schedule.get_root().child(0))
     ]
     place = {each.name: at for at, each in enumerate(scop.statements)}
     for number, (node, names) in enumerate(parts):
@@ -154,15 +154,6 @@ def loops_over_time(scop: Scop) -> Iterator[TimeLoop]:
             )
             before, after = (tuple(each for each in scop.statements if each.name in some) for some in around)
             yield TimeLoop(counters, inside, before, after)
-
-
-def _parts(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
-    """What a region runs one after the other."""
-    if node_kind(node) == isl.schedule_node_type.sequence:
-        for each in children(node):
-            yield from _parts(each.child(0))
-    else:
-        yield node
 
 
 def _counted(band: isl.ScheduleNode, inside: Sequence[Statement]) -> AlternatingLoop | None:

@@ -17,7 +17,7 @@ Loops over steps may be in others, as over blocks of steps with a norm behind ea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 
@@ -32,7 +32,7 @@ from polybuild.effort import SPLITTING_OPERATIONS, STENCIL_STEPS
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import equal_outer, maps_of, sets_of, tuple_name
 from polybuild.poly.spaces import constant_value
-from polybuild.poly.trees import children, descendants, is_band, node_kind
+from polybuild.poly.trees import descendants, is_band, parts_in_sequence
 from polybuild.scop.duplicates import order_of_copies, unused_names
 from polybuild.scop.model import Access, AccessKind, Array, Assumption, Provenance, Scop, Statement
 from polybuild.transform.residue_classes import counted_by, counted_from, counters_of
@@ -65,15 +65,6 @@ def _expanded(scop: Scop, taken: Collection[str]) -> Scop:
         if loops is not None:
             return _with_loops(scop, steps, loops)
     return scop
-
-
-def _parts(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
-    """What a step runs one after the other."""
-    if node_kind(node) == isl.schedule_node_type.sequence:
-        for each in children(node):
-            yield from _parts(each.child(0))
-    else:
-        yield node
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +101,7 @@ def _steps(scop: Scop, band: isl.ScheduleNode) -> _StepLoop | None:
     if band.band_n_member() != 1:
         return None
     named = {each.name: each for each in scop.statements}
-    bodies = [sets_of(each.get_domain()) for each in _parts(band.child(0))]
+    bodies = [sets_of(each.get_domain()) for each in parts_in_sequence(band.child(0))]
     items = tuple(tuple(named[tuple_name(each)] for each in body) for body in bodies)
     inside, depth = [each for item in items for each in item], band.get_schedule_depth()
     points = [each for each in inside if len(each.iterators) > 1 + depth]
