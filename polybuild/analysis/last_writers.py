@@ -57,10 +57,9 @@ def _last_writers(
         same = element.apply_range(accesses.reverse())
         return same.intersect(instance.apply_range(ordered(accesses, sinks).reverse()))
 
-    # without pieces that others have, as periodic grids give many, what follows takes half as long
-    killers = before(kills).coalesce()
-    found = killers if _are_the_same(sources, kills) else before(sources).coalesce()
-    hidden = ordered(sources, kills).coalesce().apply_range(killers.reverse())
+    killers = before(kills)
+    found = killers if _are_the_same(sources, kills) else before(sources)
+    hidden = ordered(sources, kills).apply_range(killers.reverse())
     return found.reverse().subtract(hidden), sinks.subtract(killers.domain().unwrap())
 
 

@@ -366,7 +366,7 @@ def test_converting_sums(tmp_path, name):
 def test_values_are_kept_in_elements(tmp_path, name):
     _, text = transformed(tmp_path, IN_ELEMENTS[name])
     loops = text[text.index("the new order") : text.index("/* the original loops */")]
-    assert "private(" not in loops
+    assert " private(" not in loops
     assert "polybuild_double4" in text or name == "factorisation"
 
 

@@ -25,11 +25,10 @@ def allocation(arrays: Sequence[Array], conditions: ConditionPrinter) -> Conditi
     text = ""
     for each in reversed(arrays):
         size = conditions.bytes_of(each.extents, element_size(each))
-        others = f" && ({text} || (__builtin_free({each.name}), 0))" if text else ""
+        rest = f"({text})" if "&&" in text else text
+        others = f" && ({rest} || (__builtin_free({each.name}), 0))" if text else ""
         text = f"({each.name} = ({_type(each)} *)__builtin_malloc({size})) != 0{others}"
-    needed = [
-        f"a second '{each.copied}'" if each.copied else f"values of '{each.expanded}'" for each in arrays
-    ]
+    needed = dict.fromkeys(map(_told, arrays))
     reason = f"there must be memory for {' and '.join(needed)}"
     return Condition(
         text, reason, reason, arrays[0].location.line, "too little memory", compares_addresses=True
