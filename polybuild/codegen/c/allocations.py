@@ -22,17 +22,22 @@ def pointer_declarations(arrays: Sequence[Array]) -> list[str]:
 
 def allocation(arrays: Sequence[Array], conditions: ConditionPrinter) -> Condition:
     """That there is memory for all of ``arrays``, which they have then; the last condition of a region."""
-    text = ""
-    for each in reversed(arrays):
-        size = conditions.bytes_of(each.extents, element_size(each))
-        rest = f"({text})" if "&&" in text else text
-        others = f" && ({rest} || (__builtin_free({each.name}), 0))" if text else ""
-        text = f"({each.name} = ({_type(each)} *)__builtin_malloc({size})) != 0{others}"
+    *before, last = (_has_memory(each, conditions) for each in arrays)
+    text = last
+    for each, condition in zip(reversed(arrays[:-1]), reversed(before), strict=True):
+        rest = text if text is last else f"({text})"
+        text = f"{condition} && ({rest} || (__builtin_free({each.name}), 0))"
     needed = dict.fromkeys(map(_told, arrays))
     reason = f"there must be memory for {' and '.join(needed)}"
     return Condition(
         text, reason, reason, arrays[0].location.line, "too little memory", compares_addresses=True
     )
+
+
+def _has_memory(array: Array, conditions: ConditionPrinter) -> str:
+    """That ``array`` gets memory, as an expression of C."""
+    size = conditions.bytes_of(array.extents, element_size(array))
+    return f"({array.name} = ({_type(array)} *)__builtin_malloc({size})) != 0"
 
 
 def _told(array: Array) -> str:
