@@ -64,7 +64,7 @@ class PrivatisableDefinitions:
         own = _declared(statement.body)
         for node in walk(expression):
             if isinstance(node, c_ast.ID) and node.name in own:
-                inside = self._declared_value(own[node.name], statement, around)
+                inside = self._declared_value(node.name, own[node.name], statement, around)
                 if inside is None:
                     return None
                 defined[id(node)] = inside
@@ -90,20 +90,15 @@ class PrivatisableDefinitions:
         return DefinedValue(visit(expression), tuple(found))
 
     def _declared_value(
-        self, declaration: c_ast.Decl | None, statement: Statement, around: tuple[str, ...]
+        self, name: str, definition: c_ast.Cast | None, statement: Statement, around: tuple[str, ...]
     ) -> DefinedValue | None:
         """The value of a variable that ``statement`` declares in a block of its own; None if it varies."""
-        if declaration is None or declaration.name in around:
+        if definition is None or name in around or _has_effect(definition.expr):
             return None
-        kind, first = declaration.type, declaration.init
-        number = isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)
-        if not number or first is None or _has_effect(first):
-            return None
-        value = self._value(first, statement, (*around, declaration.name))
+        value = self._value(definition.expr, statement, (*around, name))
         if value is None:
             return None
-        kind = c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, kind.type))
-        return DefinedValue(c_ast.Cast(kind, value.expression, declaration.coord), value.reads)
+        return DefinedValue(c_ast.Cast(definition.to_type, value.expression, definition.coord), value.reads)
 
     def _definition(self, array: Array, reader: Statement, around: tuple[str, ...]) -> DefinedValue | None:
         """The value that every instance of ``reader`` finds in the variable ``array``."""
@@ -149,18 +144,30 @@ class PrivatisableDefinitions:
         return bool(later.apply_range(before).intersect(pairs).is_empty())
 
 
-def _declared(body: c_ast.Node) -> dict[str, c_ast.Decl | None]:
-    """The variables that ``body`` declares; None for those that it changes, or declares again."""
-    found: dict[str, c_ast.Decl | None] = {}
+def _declared(body: c_ast.Node) -> dict[str, c_ast.Cast | None]:
+    """The only value of each number that ``body`` declares, as a cast; None of those that have several."""
+    kinds: dict[str, c_ast.Node] = {}
+    values: dict[str, list[c_ast.Node | None]] = {}
     for node in walk(body):
         if isinstance(node, c_ast.Decl):
-            found[node.name] = None if node.name in found else node
-    if found:
-        for node in walk(body):
-            exposed = exposed_operand(node)
-            if isinstance(exposed, c_ast.ID) and exposed.name in found:
-                found[exposed.name] = None
-    return found
+            again = [None] if node.name in kinds else []
+            kinds[node.name] = node.type
+            values.setdefault(node.name, []).extend([*again, *([node.init] if node.init is not None else [])])
+    for node in walk(body) if kinds else ():
+        changed = exposed_operand(node)
+        if isinstance(changed, c_ast.ID) and changed.name in kinds:
+            plain = isinstance(node, c_ast.Assignment) and node.op == "="
+            values[changed.name].append(node.rvalue if plain else None)
+    return {name: _only_value(kind, values[name]) for name, kind in kinds.items()}
+
+
+def _only_value(kind: c_ast.Node, values: list[c_ast.Node | None]) -> c_ast.Cast | None:
+    """What a variable of the type ``kind`` gets of ``values``, if it is a number and that is one value."""
+    number = isinstance(kind, c_ast.TypeDecl) and isinstance(kind.type, c_ast.IdentifierType)
+    if not number or len(values) != 1 or values[0] is None:
+        return None
+    nameless = c_ast.Typename(None, [], None, c_ast.TypeDecl(None, [], None, kind.type))
+    return c_ast.Cast(nameless, values[0], values[0].coord)
 
 
 def _has_effect(expression: c_ast.Node) -> bool:

@@ -72,6 +72,26 @@ CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bo
             ((1000, 5000, 1000), OLD),
         ],
     ),
+    "places_of_guarded_blocks_set_later": (
+        """for (int i = 0; i < n; i++) {
+             int at = (int) C[i] % 50;
+             if (at >= 0 && at < m) {
+               const double *p;
+               int next;
+               next = 1;
+               p = B + 2 * at;
+               A[i] = p[0] + p[next];
+             } else
+               A[i] = 0;
+           }""",
+        (100, 50),
+        [
+            ((1000, 5000, 9000), NEW),
+            ((1000, 1000, 9000), OLD),
+            ((1000, 1100, 9000), NEW),
+            ((1000, 5000, 1000), OLD),
+        ],
+    ),
     "window": (
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[(i+o)*p+q+j] = 2 * B[i*p+j];",
         (10, 11, 30, 2, 3),

@@ -286,9 +286,10 @@ class ConditionPrinter:
         return [found for each in enough for found in self.worthwhile(each.counts, each.minimum)]
 
     def full_tiles(self, registers: Sequence[RegisterTile]) -> list[Condition]:
-        """That one of the register tiles is full somewhere; nothing where one certainly is, or needs nothing.
+        """That one of the register tiles is full somewhere, if all have operands that are packed.
 
-        Loops over rows that are shorter than its lanes run none of them: what is packed serves nobody.
+        Rows shorter than the lanes of a tile fill none, and what is packed serves nobody then. There is no
+        condition where a tile certainly is full.
         """
         context = self._scop.context
         full = isl.Set.empty(context.get_space())

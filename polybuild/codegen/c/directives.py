@@ -28,11 +28,11 @@ class ThreadCopies:
     Those that threads share are in memory, and what loops write there may be these, for all that a compiler
     knows: clang would load them anew for every element, and compute loops one by one, the original ones, too.
     Types say what is written where; characters may be anywhere, pointers, parameters and counters included:
-    with ``all`` of these each loop copies what it mentions.
+    each loop copies what it ``mentions`` of these then.
     """
 
     names: tuple[str, ...] = ()
-    all: bool = False
+    mentions: bool = False
 
 
 def thread_copies(scop: Scop, unused: Collection[str]) -> ThreadCopies:
@@ -143,7 +143,7 @@ class DirectivePrinter:
             clauses.append(f"private({', '.join(names)})")
         if directive.parallel:
             copied = [*self._copies.names]
-            copied += sorted(mentioned, key=natural_key) if self._copies.all else []
+            copied += sorted(mentioned, key=natural_key) if self._copies.mentions else []
             clauses += [f"firstprivate({', '.join(copied)})"] if copied else []
         for each in accumulators:
             own = combination(each.accumulator)

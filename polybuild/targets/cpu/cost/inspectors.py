@@ -20,7 +20,7 @@ from polybuild.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class _Both:
+class _WithInspectors:
     """Loops and the inspectors before them, which as many threads share, as a cost function."""
 
     loops: CostFunction
@@ -49,8 +49,8 @@ def with_inspectors(
     before = cost_of_original(own, Dependences(nothing, nothing, (), nothing), (), context)
     chosen = replace(
         costs.chosen,
-        one_thread=_Both(costs.chosen.one_thread, before),
-        all_threads=_Both(
+        one_thread=_WithInspectors(costs.chosen.one_thread, before),
+        all_threads=_WithInspectors(
             costs.chosen.all_threads,
             before,
             context.machine.threads.cores if costs.chosen.has_threads else 1,
