@@ -18,6 +18,7 @@ from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
 from polybuild.poly.integers import value_of
 from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.delinearise.clamped_sizes import Plain, plain_sizes, unlike, with_plain_sizes
 from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, from_affine
 from polybuild.scop.delinearise.subscripts import FlatSubscript
 from polybuild.scop.delinearise.views import FlatAccess, View, find_rows, find_view, fitted, outside
@@ -86,6 +87,10 @@ class FlatSubscripts:
             if key in self._flat:
                 movable = key not in self._not_movable
                 view = find_view(accesses, self.atoms, context, movable=movable)
+                if view is None and (plain := plain_sizes([each.polynomial for each in met], self.atoms)):
+                    accesses = [_plain(each, plain) for each in accesses]
+                    view = find_view(accesses, self.atoms, context, movable=movable)
+                    view = None if view is None else replace(view, plain=plain)
             elif key not in self._not_in_rows:
                 view = find_rows(accesses, self.atoms, context)
             if view is not None:
@@ -123,8 +128,9 @@ class FlatSubscripts:
 
         ``node`` is the subscript as written.
         """
-        access = FlatAccess(self._polynomial(subscript, point), point.domain)
         view = self.views[key]
+        written = FlatAccess(self._polynomial(subscript, point), point.domain)
+        access = _plain(written, view.plain)
         subscripts = fitted(access, view, self.atoms, assumptions.context)
         if subscripts is None:
             return None
@@ -132,6 +138,13 @@ class FlatSubscripts:
         try:
             for violation in self._violations(key, subscripts, point, node):
                 assumptions.require(violation)
+            clamped = unlike(written.polynomial, view.plain)
+            if clamped is not None:
+                reason = f"sizes by which '{key[0].name}' is walked along must not be negative"
+                beyond = spaces.universe(point.depth).intersect_params(clamped)
+                assumptions.require(
+                    Violation(beyond, point.domain, "array-extent", reason, location(node), "")
+                )
             if isinstance(subscript, FlatSubscript) and subscript.wraps:
                 self._limit(subscript.wraps, key, subscripts[0], point, node=node, assumptions=assumptions)
         except Unsupported:
@@ -210,6 +223,10 @@ class FlatSubscripts:
         if isinstance(subscript, FlatSubscript):
             return subscript.polynomial
         return from_affine(subscript, point.depth, self.atoms)
+
+
+def _plain(access: FlatAccess, plain: Plain) -> FlatAccess:
+    return replace(access, polynomial=with_plain_sizes(access.polynomial, plain))
 
 
 def _without(values: isl.Set, parameters: Collection[str]) -> isl.Set:

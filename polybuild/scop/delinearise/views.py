@@ -25,6 +25,7 @@ from polybuild.effort import GUESSED_SHAPES
 from polybuild.poly import spaces
 from polybuild.poly.integers import value_of
 from polybuild.scop.assumptions import keeps_parameters_small
+from polybuild.scop.delinearise.clamped_sizes import Plain
 from polybuild.scop.delinearise.guesses import Sizes, constant_sizes, parametric_sizes
 from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, content
 from polybuild.values import dataclass
@@ -47,7 +48,7 @@ class View:
     Subscripts of these dimensions start at ``starts``: as in the rows of a matrix that is counted from 1.
     ``restricted`` counts the parameters that the conditions of the view keep
     small, ``pieces`` the subscripts that had to be chosen piece by piece,
-    ``unproven`` those that need a condition.
+    ``unproven`` those that need a condition. Atoms in ``plain`` are taken to be what stands there.
     """
 
     sizes: Sizes
@@ -56,6 +57,7 @@ class View:
     restricted: int = 0
     pieces: int = 0
     unproven: int = 0
+    plain: Plain = dataclasses.field(default_factory=dict)
 
     @property
     def rank(self) -> tuple[int, int, int, int, bool]:

@@ -705,3 +705,67 @@ for (int i = 0; i < n; i++) {
 int j = n - 2, k;
 for (k = 0; k < n; k++) { if (j > 2) a[k] = 0; for (j = 0; j < n; j++) a[j] += k; b[k] = j; }
 b[0] += j;
+
+//# rows_with_a_first_element_walked: parallel
+double *w = x; const double *d = y;
+#pragma scop
+for (int j = 0; j < n - 1; j++) {
+  *w++ += *d * 0.5;
+  for (int k = 0; k < n; k++) *w++ += *d * z[k];
+  d++;
+}
+#pragma endscop
+a[0] = (int)(w - x) + (int)(d - y);
+
+//# rows_with_a_last_element_walked: parallel
+double *w = x; int j, k;
+#pragma scop
+for (j = 0; j < n - 1; j++) {
+  for (k = 1; k < n + 1; ++k) { *w = y[j] * z[k - 1]; ++w; }
+  *w++ = -y[j];
+}
+#pragma endscop
+a[0] = (int)(w - x) + j;
+
+//# rows_with_a_first_element_counted: parallel
+int p = 0;
+#pragma scop
+for (int j = 0; j < n - 1; j++) {
+  x[p] = y[j];
+  p++;
+  for (int k = 0; k < n; k++, p++) x[p] = y[j] + z[k];
+}
+#pragma endscop
+a[0] = p;
+
+//# rows_with_elements_left_out_walked: parallel
+double *w = x;
+#pragma scop
+for (int j = 0; j < n - 2; j++) {
+  w += 2;
+  int k = n;
+  while (k-- > 0) *w++ += y[j] * z[k];
+}
+#pragma endscop
+a[0] = (int)(w - x);
+
+//# rows_of_a_chosen_length_walked: parallel
+double *w = x; int few = a[0] % 2 ? a[0] % n : n - 1, chosen = b[0];
+#pragma scop
+for (int j = 0; j < n; j++) {
+  *w++ *= 2;
+  for (int k = 0; k < (chosen > 0 ? few : n - 1); k++) *w++ += y[j] * z[k];
+}
+#pragma endscop
+b[0] = (int)(w - x);
+
+//# rows_that_may_have_no_elements_walked: parallel
+double *w = x; int few = a[0] % 3 - 1, m = 3;
+#pragma scop
+for (int j = 0; j < n; j++) {
+  *w++ += 1;
+  for (int k = 0; k < few; k++) *w++ = y[j] * k;
+  if (j == m) w[0] = 0;
+}
+#pragma endscop
+b[0] = (int)(w - x);
