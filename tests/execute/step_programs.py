@@ -20,7 +20,7 @@ static void f{number}({parameters})
 #pragma scop
 {body}
 #pragma endscop
-  (void)u; (void)v; (void)p;
+  (void)u, (void)v, (void)p, (void)steps, (void)h;
 }}
 """
 _MAIN = """

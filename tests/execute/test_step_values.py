@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from step_programs import Grids, run_steps
 
+from polybuild.effort import FIXED_SIZE
+
 GRIDS = Grids(
     """
 #define EACH for (int i = 1; i < h - 1; i++) for (int j = 1; j < w - 1; j++)
@@ -129,6 +131,55 @@ for (int t = 0; t < steps; t++) {
   if (t % 8 == 7) { double sum = 0; EACH sum += dt * fabs(p[i][j]); u[0][0][t % 3] = sum / now; }
 }""",
 }
+LINES = Grids(
+    """
+#define LINE for (int i = 1; i < n - 1; i++)
+#define STEP(q, p, now) LINE q[i] = 0.3 * (p[i - 1] + p[i] + p[i + 1]) + now
+
+struct clock { double now, dt; int count; };
+static double now, dt;
+""",
+    "int steps, int h, int n, double u[restrict 2][n], double v[restrict n], double p[restrict n]",
+    "(h + w)",
+)
+ALONG_LINES = {
+    "a variable": """
+double now = 0;
+for (int t = 0; t < steps; t++) { now += 0.1; STEP(v, p, now); STEP(p, v, -now); }
+u[0][0] = now;""",
+    "a while loop": """
+double now = 0;
+int t = 0;
+while (t < steps) {
+  now += 0.1;
+  LINE v[i] = 0.3 * (p[i - 1] + p[i] + p[i + 1]) + now;
+  LINE p[i] = v[i];
+  t++;
+}
+u[0][0] = now;""",
+    "members": """
+struct clock k = {0, 0.1, 3};
+for (int t = 0; t < steps; t++) { k.dt *= 0.9; k.now += k.dt; STEP(v, p, k.now); LINE p[i] = v[i] - k.dt; }
+u[0][0] = k.now;""",
+    "globals": """
+now = 0;
+for (int t = 0; t < steps; t++) { dt = 0.1 / (t + 1); now += dt; STEP(v, p, now * dt); STEP(p, v, dt); }
+u[0][0] = now;""",
+    "lines by turns": """
+double now = 0;
+for (int t = 0; t < steps; t++) { now += 0.1; STEP(u[(t + 1) % 2], u[t % 2], now); }
+v[0] = now;""",
+    "a table": """
+for (int t = 0; t < steps && n > 9; t++) { STEP(v, p, u[0][t]); STEP(p, v, u[1][t]); }""",
+    "a history": """
+for (int t = 0; t < steps && n > 9; t++) { STEP(v, p, 1); STEP(p, v, 0.1); u[0][t] = p[5]; }""",
+    "a source": """
+for (int t = 0; t < steps && n > 9; t++) { STEP(v, p, 0.1); LINE p[i] = v[i]; p[5] += u[0][t]; }""",
+    "a number of steps": """
+double now = 0;
+for (int t = 0; t < 100; t++) { now += 0.1; STEP(v, p, now); LINE p[i] = v[i]; }
+u[0][0] = now;""",
+}
 OF_DATA = {
     "a point of the grid": """
 for (int t = 0; t < steps; t++) {
@@ -161,6 +212,15 @@ def test_steps_are_tiled(tmp_path, part):
     for name, (before, after, region) in found.items():
         assert before == after, name
         assert region.tile_sizes, name
+
+
+@pytest.mark.parametrize("sizes", [(), (4, 8)], ids=["chosen", "given"])
+def test_steps_along_lines_are_tiled(tmp_path, sizes):
+    """As long as there are many points: the steps are not taken for these."""
+    for name, (before, after, region) in run_steps(tmp_path, LINES, ALONG_LINES, sizes).items():
+        assert before == after, name
+        assert region.tile_sizes, name
+        assert sizes or region.tile_sizes[0][1] > FIXED_SIZE, name
 
 
 def test_values_that_depend_on_the_grid_stay(tmp_path):

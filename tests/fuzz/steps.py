@@ -27,6 +27,7 @@ class _Steps:
         self.rng = rng
         self.values = values
         self.name = name
+        self.variable = f"F_{name}"  # programs of a file may all have global ones
         self.varying = values.random() < 0.4
         self.rank = rng.choice((1, 1, 2))
         self.extents = ("n", "m")[: self.rank]
@@ -62,7 +63,9 @@ class _Steps:
         if rarely:
             arrays.append(Array("N", "N", self.type, "parameter", ("n",), restrict=True))
         if self.varying:
-            arrays.append(Array("F", "F", self.type, self.values.choice(("local", "global")), ()))
+            arrays.append(
+                Array(self.variable, self.variable, self.type, self.values.choice(("local", "global")), ())
+            )
         if not self.period:
             arrays.append(Array("B", "B", self.type, "parameter", self.extents, restrict=True))
         return Program(self.name, sizes, tuple(arrays), ((loop,),), _SIZES)
@@ -73,7 +76,7 @@ class _Steps:
             return body
         for _ in range(self.values.choice((1, 1, 2))):
             value: Expr = self.values.choice((Var("t"), Num(3), Bin("*", Var("t"), Num(2))))
-            made: Stmt = Do(Store(Read("F", ()), self.values.choice(("=", "+=", "-=")), value))
+            made: Stmt = Do(Store(Read(self.variable, ()), self.values.choice(("=", "+=", "-=")), value))
             if self.values.random() < 0.2:
                 made = If(Bin("<", Var("t"), Num(self.values.randint(1, 5))), (made,), ())
             at = self.values.randint(0, len(body))
@@ -137,7 +140,7 @@ class _Steps:
             place = tuple(self._near(dim) for dim in range(self.rank))
             value = Bin("+", value, Bin("*", Read(now[0], (*now[1], *place)), Num(self.rng.randint(1, 3))))
         if self.varying and self.values.random() < 0.8:
-            value = Bin("+", value, Read("F", ()))
+            value = Bin("+", value, Read(self.variable, ()))
         return Do(Store(Read(after[0], (*after[1], *here)), "=", value))
 
     def _nest(self, statement: Stmt, beside: int = 0) -> Stmt:

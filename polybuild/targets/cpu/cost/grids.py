@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
 from polybuild.effort import FIXED_SIZE
 from polybuild.poly.memory import remembered
-from polybuild.scop.model import Statement
+from polybuild.scop.model import AccessKind, Statement
 from polybuild.values import dataclass
 
 Counts = tuple[tuple[isl.PwAff, ...], ...]
@@ -24,6 +25,8 @@ class Walk:
 
         for (t < steps) for (i < n) u[(t + 1) % 2][i] = u[t % 2][i - 1] + u[t % 2][i + 1];   n, again steps
         for (i < n) for (j < n) f[i] += g(x[i], x[j]);                                       n, none
+
+    Tables with an element for each time, as ``f[t]`` beside them, are not what is walked over.
     """
 
     along: frozenset[str]
@@ -64,9 +67,14 @@ class Walk:
 
 def walk_of(statements: Sequence[Statement]) -> Walk:
     """What the loops of ``statements`` walk over, and what makes them come to it again."""
-    along: set[str] = set()
-    again: set[str] = set()
     walked = tuple(map(_walked, statements))
+    steps = _bounds_of_steps(statements, walked)
+    walked = tuple(
+        dims - {dim for dim in dims if _bounding(each.domain, dim) & steps}
+        for each, dims in zip(statements, walked, strict=True)
+    )
+    along: set[str] = set()
+    again = set(steps)
     for statement, dims in zip(statements, walked, strict=True):
         for dim in range(statement.domain.dim(isl.dim_type.set)) if dims else ():
             (along if dim in dims else again).update(_bounding(statement.domain, dim))
@@ -75,8 +83,53 @@ def walk_of(statements: Sequence[Statement]) -> Walk:
 
 
 def _walked(statement: Statement) -> frozenset[int]:
-    """The loops of ``statement`` that subscripts depend on, but for those of dimensions of a few elements."""
-    return frozenset[int]().union(*(_moving(access.relation) for access in statement.accesses))
+    """The loops of ``statement`` that subscripts depend on, but for those of dimensions of a few elements.
+
+    Nor those over steps of a stencil that has values for each of them: what is set is the same in all steps,
+    and no subscript depends on them and on a point. ::
+
+        for (t < steps) for (i < n) u[(t + 1) % 2][i] = u[t % 2][i - 1] + u[t % 2][i + 1] + f[t];        {1}
+    """
+    moving = [(access, _moving(access.relation)) for access in statement.accesses]
+    walked = frozenset[int]().union(*(dims for _, dims in moving))
+    points = frozenset[int]().union(*(dims for access, dims in moving if access.kind is not AccessKind.READ))
+    steps = frozenset(dim for dim in walked if points and dim < min(points))
+    if not steps or any(dims & steps and dims - steps for _, dims in moving):
+        return walked
+    read = [each for each, dims in moving if dims & points and each.kind is AccessKind.READ]
+    several = any(
+        one.array is other.array and not one.relation.is_equal(other.relation)
+        for one, other in itertools.combinations(read, 2)
+    )
+    return walked - steps if several else walked
+
+
+def _bounds_of_steps(statements: Sequence[Statement], walked: Sequence[frozenset[int]]) -> frozenset[str]:
+    """The parameters that bound loops which come again to what the statements with the most loops walk over.
+
+    But for those that bound loops along that, too: others with less loops walk over tables of such steps.
+    """
+    loops = [_loops_of(each.domain) for each in statements]
+    deepest = max(map(len, loops), default=0)
+    along: set[str] = set()
+    again: set[str] = set()
+    for statement, dims, own in zip(statements, walked, loops, strict=True):
+        for dim in own if dims and len(own) == deepest else ():
+            (along if dim in dims else again).update(_bounding(statement.domain, dim))
+    return frozenset(again - along)
+
+
+@remembered
+def _loops_of(domain: isl.Set) -> tuple[int, ...]:
+    """The dimensions of ``domain`` but for those of one value each, as that of points at a border."""
+    count = domain.dim(isl.dim_type.set)
+    equal = [each for each in domain.affine_hull().get_constraints() if each.is_equality()]
+    used = [
+        [dim for dim in range(count) if each.involves_dims(isl.dim_type.set, dim, 1)]
+        for each in equal
+        if not each.get_aff().dim(isl.dim_type.div)
+    ]
+    return tuple(dim for dim in range(count) if [dim] not in used)
 
 
 @remembered  # whoever wants to know of sizes asks

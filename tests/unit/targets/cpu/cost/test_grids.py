@@ -36,13 +36,34 @@ def test_loops_walk_over_lines_again(model):
 
 
 @pytest.mark.parametrize(
+    "parts",
+    [
+        ("", "0.3 * (u[i - 1] + u[i + 1]) + f[t]", ""),
+        ("f[t] = 0.1 * t;", "u[i - 1] + u[i + 1] * f[t]", ""),
+        ("", "u[i - 1] + u[i + 1]", "f[t] = u[1];"),
+    ],
+    ids=["a table", "set in steps", "a history"],
+)
+def test_what_steps_have_of_their_own_is_no_line(model, parts):
+    before, value, after = parts
+    body = f"for (int t = 0; t < steps; t++) {{ {before} for (int i = 1; i < n - 1; i++) v[i] = {value};"
+    body += f" for (int i = 1; i < n - 1; i++) u[i] = v[i]; {after} }}"
+    walk = walk_of(model(body, f"{LINE}, double f[restrict steps]").scop.statements)
+    assert (walk.along, walk.again, walk.dimensions, walk.repeats) == ({"n"}, {"steps"}, 1, True)
+
+
+@pytest.mark.parametrize(
     ("body", "parameters"),
     [
+        (
+            "for (int t = 0; t < steps; t++) for (int i = 0; i < n; i++) u[i] += v[i] * f[t];",
+            f"{LINE}, double f[steps]",
+        ),
         ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) u[i] += v[j];", LINE),
         ("for (int t = 0; t < n; t++) for (int i = 0; i < n; i++) u[i] += v[i];", LINE),
         ("for (int i = 0; i < n; i++) u[i] += v[i];", LINE),
     ],
-    ids=["all pairs", "as many steps as elements", "once"],
+    ids=["pairs of two sets", "all pairs", "as many steps as elements", "once"],
 )
 def test_other_loops_do_not(model, body, parameters):
     assert not walk_of(model(body, parameters).scop.statements).repeats
