@@ -272,6 +272,10 @@ CERTAIN_GAIN = 1.1
 """How many times as fast loops must be predicted: below that the model does not tell them apart."""
 CERTAIN_ORDER = 1.5
 """The same for other orders, of which it does not know what prefetchers make; it knows register tiles."""
+SAME_TIME = 1.02
+"""How many times as long loops may be predicted to take that are as fast as others."""
+WARM_SIZES = 3
+"""Sizes that caches hold at which loops are compared whose limit is memory beyond."""
 COUNTED_TILES = 100_000
 """Places of tiles beyond which those of wavefronts are not counted for an explanation."""
 FIXED_SIZE = 32

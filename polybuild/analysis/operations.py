@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -89,12 +90,7 @@ def _sums_of_products(node: c_ast.Node, elements: Collection[int]) -> int:
     """How many sums and differences there are with a product, each of which is part of one."""
     if id(node) in elements and not isinstance(node, c_ast.If):
         return 0
-    terms: tuple[c_ast.Node, ...] = ()
-    if isinstance(node, c_ast.BinaryOp) and node.op in {"+", "-"}:
-        terms = node.left, node.right
-    elif isinstance(node, c_ast.Assignment) and node.op in {"+=", "-="}:
-        terms = (node.rvalue,)
-    own = any(isinstance(each, c_ast.BinaryOp) and each.op == "*" for each in terms)
+    own = isinstance(node, c_ast.BinaryOp | c_ast.Assignment) and _adds_product(node)
     return own + sum(_sums_of_products(child, elements) for child in node)
 
 
@@ -108,28 +104,46 @@ def _kind_of_call(call: c_ast.FuncCall) -> str:
 def chain_of(statement: Statement, reads: Collection[int], arithmetic: Arithmetic) -> float:
     """Nanoseconds from the one of the nodes ``reads``, by identity, that is used first to the result."""
     floating = any(isinstance(each.array.element, FloatingType) for each in statement.accesses)
-    simple = arithmetic.latency if floating else arithmetic.step
+    if not floating:
+        arithmetic = replace(arithmetic, latency=arithmetic.step, sum_latency=arithmetic.step)
     body = statement.body
     if isinstance(body, c_ast.Assignment):
-        own = simple if body.op != "=" else 0.0
-        inside = _depth(body.rvalue, reads, arithmetic, simple)
-        return own + (inside or 0.0)
-    return max((_depth(each, reads, arithmetic, simple) or 0.0 for each in walk(body)), default=0.0)
+        own = _latency(body, arithmetic) if body.op != "=" else 0.0
+        return own + (_depth(body.rvalue, reads, arithmetic) or 0.0)
+    return max((_depth(each, reads, arithmetic) or 0.0 for each in walk(body)), default=0.0)
 
 
-def _depth(node: c_ast.Node, reads: Collection[int], arithmetic: Arithmetic, simple: float) -> float | None:
+def _depth(node: c_ast.Node, reads: Collection[int], arithmetic: Arithmetic) -> float | None:
     """Nanoseconds from a node of ``reads`` to the value of ``node``, None where there is none."""
     if id(node) in reads:
         return 0.0
-    below = [found for child in node if (found := _depth(child, reads, arithmetic, simple)) is not None]
+    below = [found for child in node if (found := _depth(child, reads, arithmetic)) is not None]
     if not below:
         return None
     longest = max(below)
     if isinstance(node, c_ast.BinaryOp):
-        return longest + (arithmetic.divide if node.op in DIVISIONS else 0.0) + simple
+        return longest + (arithmetic.divide if node.op in DIVISIONS else 0.0) + _latency(node, arithmetic)
     if isinstance(node, c_ast.FuncCall):
         extra = {"roots": arithmetic.root, "calls": arithmetic.call, "simple": 0.0}
-        return longest + simple + extra[_kind_of_call(node)]
+        return longest + arithmetic.latency + extra[_kind_of_call(node)]
     if isinstance(node, c_ast.TernaryOp | c_ast.If):
         return longest + arithmetic.step
     return longest
+
+
+def _latency(node: c_ast.BinaryOp | c_ast.Assignment, arithmetic: Arithmetic) -> float:
+    """Until the result of ``node``'s operation can be used: sums are faster unless fused with products."""
+    if node.op[0] not in "+-":
+        return arithmetic.latency
+    fused = arithmetic.fused < SEPARATE and _adds_product(node)
+    return arithmetic.latency if fused else arithmetic.sum_latency
+
+
+def _adds_product(node: c_ast.BinaryOp | c_ast.Assignment) -> bool:
+    """Whether ``node`` is a sum or difference with a product."""
+    terms: tuple[c_ast.Node, ...] = ()
+    if isinstance(node, c_ast.Assignment):
+        terms = (node.rvalue,) if node.op in {"+=", "-="} else ()
+    elif node.op in {"+", "-"}:
+        terms = node.left, node.right
+    return any(isinstance(each, c_ast.BinaryOp) and each.op == "*" for each in terms)

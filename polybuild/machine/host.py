@@ -15,8 +15,9 @@ _DESCRIPTION = Path("/proc/cpuinfo")
 _FUSED = frozenset({"__FMA__", "__FP_FAST_FMA", "__ARM_FEATURE_FMA"})
 
 # What is known of processors by their vendor, family and a feature: the pages of which the second data TLB
-# keeps the translation (AMD, Software Optimization Guides, families 19h and 1Ah), and what --measure found of
-# the core and its caches.
+# keeps the translation (AMD, Software Optimization Guides, families 19h and 1Ah; Intel, Optimization
+# Reference Manual, Golden Cove), and what --measure found of the core and its caches; of Intel's second cache
+# what is left where results go back to it, too.
 _FAMILIES: dict[tuple[str, str, str], dict[str, float]] = {
     ("AuthenticAMD", "25", "avx512f"): {
         "arithmetic.operation": 0.14,
@@ -39,6 +40,18 @@ _FAMILIES: dict[tuple[str, str, str], dict[str, float]] = {
         "l2.bandwidth": 250.0,
         "l3.bandwidth": 100.0,
         "memory.pages": 4096,
+    },
+    ("GenuineIntel", "6", "avx512_fp16"): {
+        "arithmetic.operation": 0.13,
+        "arithmetic.sum_latency": 0.6,
+        "arithmetic.access": 0.1,
+        "arithmetic.divide": 1.0,
+        "arithmetic.root": 1.2,
+        "vector.gather": 0.22,
+        "l1.bandwidth": 320.0,
+        "l2.bandwidth": 120.0,
+        "l3.bandwidth": 24.0,
+        "memory.pages": 2048,
     },
 }
 

@@ -165,6 +165,29 @@ static void add(long times, void *data) {
   sink = a + b + c + d + e + f + g + h;
 }
 
+static void add_in_turn(long times, void *data) {
+  const double *x = data;
+  double one = x[8], a = x[0];
+  for (long t = 0; t < times; t++)
+    for (int i = 0; i < NUMBERS; i++)
+      a += one;
+  sink = a;
+}
+
+/* Each product, with the sum if the processor fuses them, waits for the one before. */
+static void multiply_in_turn(long times, void *data) {
+  const double *x = data;
+  double half = 0.5 * x[0], a = x[1];
+  for (long t = 0; t < times; t++)
+    for (int i = 0; i < NUMBERS; i++)
+#ifdef __FMA__
+      a = __builtin_fma(a, half, half);
+#else
+      a = a * x[0];
+#endif
+  sink = a;
+}
+
 static void divide(long times, void *data) {
   double *x = data;
   for (long t = 0; t < times; t++)
@@ -259,6 +282,8 @@ int main(int count, char **words) {
   for (int i = 0; i < NUMBERS; i++)
     numbers[i] = 1.0 + i / 1024.0;
   printf("arithmetic.operation %.3g\n", best(add, numbers) / NUMBERS);
+  printf("arithmetic.latency %.3g\n", best(multiply_in_turn, numbers) / NUMBERS);
+  printf("arithmetic.sum_latency %.3g\n", best(add_in_turn, numbers) / NUMBERS);
   printf("arithmetic.access %.3g\n", best(load, longs) / NUMBERS);
   printf("arithmetic.divide %.3g\n", best(divide, numbers) / NUMBERS);
   printf("arithmetic.root %.3g\n", best(root, numbers) / NUMBERS);

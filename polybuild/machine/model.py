@@ -72,7 +72,10 @@ class Arithmetic:
     fused: int = _figure(
         SEPARATE, Unit.COUNT, "operations that a sum with a product of floating-point numbers is"
     )
-    latency: float = _figure(1.2, Unit.NANOSECONDS, "until a sum or product of doubles can be used")
+    latency: float = _figure(
+        1.2, Unit.NANOSECONDS, "until a product of doubles, or a sum fused with one, can be used"
+    )
+    sum_latency: float = _figure(1.2, Unit.NANOSECONDS, "until a sum of doubles can be used")
     step: float = _figure(0.3, Unit.NANOSECONDS, "until the result of an operation on integers can be used")
     forward: float = _figure(1.8, Unit.NANOSECONDS, "until a number that was stored is loaded again")
     window: int = _figure(256, Unit.COUNT, "operations that may wait while later ones start")

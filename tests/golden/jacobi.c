@@ -135,10 +135,10 @@ int main(void)
 { /* polybuild: lines 12 to 19, the new order */
 #line 12
   if (1) {
-    /* tiles of 8 x 8 iterations; threads from 16000 instances on */
+    /* tiles of 8 x 8 iterations; threads from 17000 instances on */
 #line 13
     for (long long c0 = 0; c0 <= 4; c0++) {
-      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(8.0 * 39998.0 + 8.0 * 39996.0, 8000)))
+      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(8.0 * 39998.0 + 8.0 * 39996.0, 8500)))
 #line 14
       for (long long c1 = 0; c1 <= 2500; c1++) {
 #line 13
@@ -168,7 +168,7 @@ int main(void)
             a[39998] = (b[39997] + b[39998] + a[39999]) / 3;
 #line 13
         } }
-      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(8.0 * 39998.0 + 8.0 * 39996.0, 8000)))
+      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(8.0 * 39998.0 + 8.0 * 39996.0, 8500)))
 #line 14
       for (long long c1 = 0; c1 <= 2499; c1++)
 #line 13
@@ -197,7 +197,7 @@ int main(void)
 #line 13
         } }
 #line 17
-    POLYBUILD_OMP(parallel for simd num_threads(polybuild_team_for(39998.0, 8000)))
+    POLYBUILD_OMP(parallel for simd num_threads(polybuild_team_for(39998.0, 8500)))
 #line 17
     for (long long S9_0 = 1; S9_0 <= 39998; S9_0++)
 #line 15

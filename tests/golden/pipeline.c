@@ -132,8 +132,8 @@ static void blur(float image[N][N], float blurred[N][N])
 { /* polybuild: lines 9 to 16, the new order */
 #line 9
   if (1) {
-    /* tiles of 64 x 16 iterations; threads from 37000 instances on */
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(500.0 * 498.0 + 498.0 * 498.0, 18500)))
+    /* tiles of 64 x 16 iterations; threads from 39000 instances on */
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(500.0 * 498.0 + 498.0 * 498.0, 19500)))
 #line 11
     for (long long tile_j = 0; tile_j <= 7; tile_j++) {
 #line 10

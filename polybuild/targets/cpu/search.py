@@ -70,15 +70,21 @@ def search(
 
 @dataclass(frozen=True, slots=True)
 class _Priced:
-    """A candidate with its cost, and its nanoseconds on one thread and on all at each of some sizes."""
+    """A candidate with its cost, and its nanoseconds on one thread and on all at each of some sizes.
+
+    It takes ``warm`` on one thread at the smallest of them where caches have the data already: memory may be
+    the limit of all candidates where they come to data for the first time.
+    """
 
     candidate: MappedOrder
     cost: CandidateCost
     times: tuple[float, ...]
+    warm: float
 
     def is_faster(self, other: _Priced) -> bool:
         """Whether it is certainly faster than ``other``, in the mean of one thread and all, and all sizes.
 
+        Where caches have the data it must not be certainly slower.
         What register tiles gain over loops are loads and stores of a core, which no prefetcher changes. The
         model does not know what the many ends of short rows take.
         """
@@ -87,7 +93,7 @@ class _Priced:
         known = same or (mapped.mapping.registers and not rival.mapping.registers)
         certain = CERTAIN_GAIN if known else CERTAIN_ORDER
         gains = [(old or 1.0) / (new or 1.0) for old, new in zip(other.times, self.times, strict=True)]
-        return math.prod(gains) > certain ** len(gains)
+        return math.prod(gains) > certain ** len(gains) and self.warm <= CERTAIN_GAIN * other.warm
 
 
 class _Trials:
@@ -174,9 +180,10 @@ class _Trials:
         name, mapping = candidate.mapping.name, candidate.mapping
         cost = cost_of_mapping(name, self._scop, self._dependences, mapping, self._context)
         versions = (cost.one_thread, cost.all_threads)
-        return _Priced(
-            candidate, cost, tuple(each.at(sizes).total for sizes in self._sizes for each in versions)
-        )
+        times = tuple(each.at(sizes).total for sizes in self._sizes for each in versions)
+        alone = cost.one_thread
+        warm = replace(alone, repeated=True) if isinstance(alone, LoopCost) else alone
+        return _Priced(candidate, cost, times, warm.at(self._sizes[-1]).total)
 
 
 def _permutes_register_tiles(mapped: MappedOrder, other: Order) -> bool:

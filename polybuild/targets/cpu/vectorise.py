@@ -5,7 +5,8 @@ PLDI 2008, section 5.4.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import islpy as isl
 from pycparser import c_ast
@@ -16,6 +17,7 @@ from polybuild.c.syntax_tree import walk
 from polybuild.c.types import IntegerType
 from polybuild.effort import STORAGE_PERIODS
 from polybuild.machine.model import DOUBLE, Machine
+from polybuild.poly.spaces import constant_value
 from polybuild.schedule.legality import active_dependences, is_legal_below
 from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu.carried import carries_nothing, fixed_around
@@ -137,37 +139,54 @@ def _is_interleaved(
     """
     if fill_stretches(reference, accesses, position):
         return True
-    element, step = reference.access.array.element, _step_in_row(reference, position)
+    element, step = reference.access.array.element, step_in_row(reference, position)
     if not isinstance(element, IntegerType) or reference.access.kind is not AccessKind.READ:
         return False
     return 1 < step <= farthest * 8 // element.width
 
 
-def fill_stretches(reference: Reference, accesses: Sequence[Reference], position: int) -> bool:
+def fill_stretches(
+    reference: Reference,
+    accesses: Sequence[Reference],
+    position: int,
+    copies: Mapping[int, int] = MappingProxyType({}),
+) -> bool:
     """Whether ``accesses`` are of all elements between those that steps along a member come to.
 
-    They load as ``reference`` does, or store as it does.
+    They load as ``reference`` does, or store as it does. Some nodes (by identity) access as many elements
+    side by side as they have ``copies`` in loops that are unrolled.
     """
-    step = _step_in_row(reference, position)
-    if not 1 < step <= max(STORAGE_PERIODS):
+    step = step_in_row(reference, position)
+    if not 1 < step <= max((*STORAGE_PERIODS, *copies.values())):
         return False
     reads = reference.access.kind is AccessKind.READ
     found: list[isl.Map] = []
+    count = 0
     for each in accesses:
         same = each.access.array.name == reference.access.array.name and each.matrix == reference.matrix
         if same and (each.access.kind is AccessKind.READ) == reads:
             relation = each.access.relation.reset_tuple_id(isl.dim_type.in_)
             if not any(relation.is_equal(other) for other in found):
                 found.append(relation)
-    return len(found) == step
+                count += copies.get(id(each.access.node), 1)
+    return count == step
 
 
-def _step_in_row(reference: Reference, position: int) -> int:
-    """How many elements of a row a step along a member goes on; 0 if it does not stay in one."""
-    column = [row[position] for row in reference.matrix]
-    if not column or any(reference.access.array.suffixes) or any(each != 0 for each in column[:-1]):
+def step_in_row(reference: Reference, position: int) -> int:
+    """How many elements in memory a step along a member goes on; 0 if it does not stay in one stretch.
+
+    Rows of which the length is known lie side by side.
+    """
+    array, step, length = reference.access.array, 0, 1
+    steps = [row[position] for row in reference.matrix]
+    if any(array.suffixes) or None in steps or any(steps[: array.row_subscripts]):
         return 0
-    return abs(column[-1] or 0)
+    for each, extent in zip(reversed(steps), reversed(array.extents), strict=False):
+        if each and not length:
+            return 0
+        step += (each or 0) * length
+        length *= (extent is not None and constant_value(extent)) or 0
+    return abs(step)
 
 
 def has_loops(body: c_ast.Node) -> bool:

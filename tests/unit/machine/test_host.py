@@ -127,6 +127,7 @@ def test_cores(siblings, expected, system):
         (("AuthenticAMD", 25), "sse2 avx2", 1536),  # the third generation
         (("AuthenticAMD", 26), "sse2 avx512f", 4096),
         (("GenuineIntel", 6), "sse2 avx512f", 1536),
+        (("GenuineIntel", 6), "sse2 avx512f avx512_fp16", 2048),
     ],
 )
 def test_families(processor, features, pages, system, tmp_path):

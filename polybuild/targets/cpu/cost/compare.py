@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reductions import Reduction
 from polybuild.context import CompileContext
-from polybuild.effort import CERTAIN_ORDER
+from polybuild.effort import CERTAIN_ORDER, SAME_TIME, WARM_SIZES
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compiled import as_compiled, as_unrolled
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
@@ -48,10 +49,7 @@ def cost_of_versions(
         larger,
         uncertain=unrolls_in_lanes(before.loops.nest),
     )
-    # conditions and divisions that are gone kept compilers from vectors
-    plain = any(each.conditional for each in scop.statements) and mapping.simd_loops
-    in_vectors = bool(plain or mapping.lane_loops() or mapping.registers)
-    if costs.gaining is not None or not in_vectors or not isinstance(chosen.one_thread, LoopCost):
+    if costs.gaining is not None or not isinstance(chosen.one_thread, LoopCost):
         return costs
     warm = _gains_warm(before, chosen.one_thread, original[0].context, costs.usual)
     return replace(costs, gain_warm=warm)
@@ -60,16 +58,16 @@ def cost_of_versions(
 def _gains_warm(before: LoopCost, after: LoopCost, context: isl.Set, usual: Mapping[str, int]) -> bool:
     """Whether loops are faster than those ``before`` where caches hold all data, and elsewhere as fast.
 
-    The largest of smaller and smaller sizes that they hold counts. Memory may be the limit of both where they
-    come to all for the first time.
+    Smaller and smaller sizes count, from the largest that caches hold on. Memory may be the limit of both
+    where they come to all for the first time.
     """
-    if after.at(usual).total > before.at(usual).total:
+    if after.at(usual).total > SAME_TIME * before.at(usual).total:
         return False
     before, after = replace(before, repeated=True), replace(after, repeated=True)
     costs = ((before.at(values), after.at(values)) for values in smaller_sizes(context, usual))
-    totals = ((old.total, new.total) for old, new in costs if not old.memory)
-    old, new = next(totals, (0.0, 0.0))
-    return old > CERTAIN_ORDER * new
+    warm = islice(((old.total, new.total) for old, new in costs if not old.memory), WARM_SIZES)
+    gains = [old / new for old, new in warm if new]
+    return max(gains, default=0.0) > CERTAIN_ORDER and min(gains) > 1 / SAME_TIME
 
 
 def cost_of_mapping(

@@ -97,7 +97,7 @@ class CompilersLanes:
             and self._overlapping_pairs(node, accesses) == 0
             and self._runs_in_lanes(node, accesses, self.dependences)
             and not (self.generated and self._stores_again(inside[0]))
-            and _has_constant_trips(inside[0])
+            and constant_trips(inside[0]) is not None
             and not self.takes(inside[0])
         )
 
@@ -153,7 +153,7 @@ class CompilersLanes:
         kept = [each for each in outside_unrolled(node.child(0)) if is_band(each)]
         copies: dict[int, int] = {}
         for band in (each for each in descendants(node.child(0)) if is_band(each)):
-            trips = None if any(each.is_equal(band) for each in kept) else _trips(band)
+            trips = None if any(each.is_equal(band) for each in kept) else constant_trips(band)
             for each in references(self.scop, band) if trips is not None else ():
                 if not _is_rigid(each.access.array) and any(any(row) for row in each.matrix[:-1]):
                     copies[id(each.access.node)] = copies.get(id(each.access.node), 1) * (trips or 1)
@@ -201,12 +201,7 @@ class CompilersLanes:
         return bool(by_others.is_single_valued())
 
 
-def _has_constant_trips(loop: isl.ScheduleNode) -> bool:
-    """Whether ``loop``, of one member, has the same number of iterations in all of those around it."""
-    return _trips(loop) is not None
-
-
-def _trips(loop: isl.ScheduleNode) -> int | None:
+def constant_trips(loop: isl.ScheduleNode) -> int | None:
     """How many iterations ``loop``, of one member, has in all of those around it; None if they differ."""
     band = isl.UnionMap.from_multi_union_pw_aff(loop.band_get_partial_schedule())
     stamps = prefix_schedule(loop).flat_range_product(band)

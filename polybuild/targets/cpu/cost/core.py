@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from polybuild.analysis.operations import Operations
 from polybuild.effort import LONG_LOOP
@@ -27,37 +27,29 @@ class Body:
     references: tuple[Reference, ...]
 
 
-def cost_on_core(body: Body, extents: Extents, machine: Machine, compiled_bytes: int) -> Cost:
+def cost_on_core(
+    body: Body, extents: Extents, machine: Machine, compiled_bytes: int, taken: Collection[int]
+) -> Cost:
     """The cost of all instances on one thread, but for what is moved between caches.
 
-    ``extents`` are those of all loops, ``compiled_bytes`` is the size of vectors that compilers use.
+    ``extents`` are those of all loops, ``compiled_bytes`` is the size of vectors that compilers use in those
+    loops (by identity) that they have ``taken`` to lanes.
     """
     trips = extents.trips
     count = extents.count
-    copies = math.prod(trips[each.dim] for each in body.around if each.unrolled)
-    inner = next((each for each in reversed(body.around) if not each.unrolled), None)
-    scalar = _scalar(body, trips, inner, copies, machine)
+    scalar = _scalar(body, trips, machine)
     width = max(1, body.operations.width)
     found, lanes = scalar, 1
     written = next((each for each in body.around if each.lanes and body.name not in each.singles), None)
-    compiled = next((each for each in body.around if each.simd and not each.unrolled), None)
+    compiled = _compilers_loop(body)
     if written is not None:
         lanes = written.lanes
         if written.registers:  # one iteration for each lane, of which a single row has less
             lanes = max(1, min(machine.vector.bytes // width, round(trips[written.dim])))
         found = _mixed(_in_lanes(body, written, lanes, trips, machine), scalar, trips[written.dim], lanes)
-    elif compiled is not None:
-        wide = max(1, compiled_bytes // width)
-        vector = _in_lanes(body, compiled, wide, trips, machine)
-        mixed = _mixed(vector, scalar, trips[compiled.dim], wide)
-        unit = machine.arithmetic
-        runs = math.prod(max(1.0, trips[each.dim]) for each in (compiled, *_inside(body, compiled)))
-        mixed = (mixed[0] + unit.vector_loop * unit.operation / runs, mixed[1])
-        calls = body.operations.calls or body.operations.roots
-        if not calls and sum(mixed) < sum(scalar):
-            lanes = wide
-            part = _without_one(extents, compiled) if compiled.checked else 1.0
-            found = (mixed[0] * part + scalar[0] * (1 - part), mixed[1] * part + scalar[1] * (1 - part))
+    elif compiled is not None and id(compiled) in taken:
+        lanes = max(1, compiled_bytes // width)
+        found = _by_compiler(body, compiled, extents, machine, compiled_bytes)
     in_order = compiled is not None and bool(compiled.singles)
     together = 1 if in_order else lanes * (written.copies if written is not None else 1)
     return Cost(
@@ -65,6 +57,52 @@ def cost_on_core(body: Body, extents: Extents, machine: Machine, compiled_bytes:
         accesses=count * found[1],
         waiting=_waiting(body, trips, count, sum(scalar), machine) / together,
     )
+
+
+def taken_to_lanes(
+    bodies: Iterable[tuple[Body, Extents]], machine: Machine, compiled_bytes: int
+) -> frozenset[int]:
+    """The loops, by identity, of which compilers compute all ``bodies`` in lanes, as that is faster in all.
+
+    They call no function of a library in lanes.
+    """
+    gains: dict[int, float] = {}
+    for body, extents in bodies:
+        loop = _compilers_loop(body)
+        if loop is None:
+            continue
+        if body.operations.calls or body.operations.roots:
+            gain = -math.inf
+        else:
+            vector = _by_compiler(body, loop, extents, machine, compiled_bytes)
+            gain = extents.count * (sum(_scalar(body, extents.trips, machine)) - sum(vector))
+        gains[id(loop)] = gains.get(id(loop), 0.0) + gain
+    return frozenset(loop for loop, gain in gains.items() if gain > 0)
+
+
+def _compilers_loop(body: Body) -> NestLoop | None:
+    """The loop around ``body`` that a compiler may take to lanes."""
+    return next((each for each in body.around if each.compiled and not each.unrolled), None)
+
+
+def _by_compiler(
+    body: Body, loop: NestLoop, extents: Extents, machine: Machine, compiled_bytes: int
+) -> tuple[float, float]:
+    """Nanoseconds of operations and accesses of an instance whose ``loop`` a compiler takes to lanes.
+
+    All statements share what is around the vectors of a loop.
+    """
+    trips, unit = extents.trips, machine.arithmetic
+    lanes = max(1, compiled_bytes // max(1, body.operations.width))
+    scalar = _scalar(body, trips, machine)
+    found = _mixed(_in_lanes(body, loop, lanes, trips, machine), scalar, trips[loop.dim], lanes)
+    if loop.compiled is not None and not loop.compiled.whole:
+        runs = math.prod(max(1.0, trips[each.dim]) for each in (loop, *_inside(body, loop)))
+        around = unit.vector_loop * unit.operation / runs / statements_below(loop)
+        found = (found[0] + around, found[1])
+    checked = loop.compiled is not None and loop.compiled.checked
+    part = _without_one(extents, loop) if checked else 1.0
+    return found[0] * part + scalar[0] * (1 - part), found[1] * part + scalar[1] * (1 - part)
 
 
 def _without_one(extents: Extents, loop: NestLoop) -> float:
@@ -89,10 +127,10 @@ def _mixed(
     )
 
 
-def _scalar(
-    body: Body, trips: Sequence[float], inner: NestLoop | None, copies: float, machine: Machine
-) -> tuple[float, float]:
+def _scalar(body: Body, trips: Sequence[float], machine: Machine) -> tuple[float, float]:
     """Nanoseconds of operations and accesses of one instance."""
+    copies = math.prod(trips[each.dim] for each in body.around if each.unrolled)
+    inner = next((each for each in reversed(body.around) if not each.unrolled), None)
     unit, counts = machine.arithmetic, body.operations
     operations = counts.simple + unit.loop / copies
     time = operations * unit.operation + counts.divisions * unit.divide + counts.roots * unit.root
@@ -110,7 +148,7 @@ def _in_lanes(
     time = (counts.simple + unit.loop / copies) * unit.operation / lanes + counts.calls * unit.call
     # what is narrower than a double takes as many times less
     time += (counts.divisions * vector.divide + counts.roots * vector.root) * counts.width / DOUBLE
-    if loop.simd and body.name in loop.singles:  # each lane is taken out and added
+    if loop.compiled and body.name in loop.singles:  # each lane is taken out and added
         time += 2 * unit.operation
     inner = next((each for each in reversed(body.around) if not each.unrolled and each is not loop), None)
     kept = inner if loop.registers or inner in _inside(body, loop) else None
@@ -123,7 +161,7 @@ def _in_lanes(
             accesses += _share(each, body, trips) * together
         elif stride is Stride.NONE:
             moves = inner in _inside(body, loop) and each.stride(inner.dim) is not Stride.NONE
-            accesses += unit.access / lanes / loop.copies if moves or not loop.simd else 0.0
+            accesses += unit.access / lanes / loop.copies if moves or not loop.compiled else 0.0
         elif way is LaneWay.SORTED:
             accesses += together + unit.operation / lanes
         elif way is LaneWay.PACKED:
@@ -175,7 +213,7 @@ def _strided(reference: Reference, loop: NestLoop, lanes: int, machine: Machine)
     reads = reference.access.kind is AccessKind.READ
     one_by_one = machine.vector.gather if reads else machine.vector.scatter
     distance = reference.distance(loop.dim)
-    if distance is None or not (reads or loop.simd):
+    if distance is None or not (reads or loop.compiled):
         return one_by_one
     step = abs(distance)
     farthest = farthest_read(machine) if reads else machine.vector.sorted_bytes

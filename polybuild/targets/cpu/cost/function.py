@@ -14,7 +14,7 @@ from polybuild.poly.memory import Itself, remembered
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.cost.conflicts import time_of_conflicts
-from polybuild.targets.cpu.cost.core import Body, cost_on_core
+from polybuild.targets.cpu.cost.core import Body, cost_on_core, taken_to_lanes
 from polybuild.targets.cpu.cost.exchange import time_of_exchange
 from polybuild.targets.cpu.cost.extents import Extents, about_count, extents_at
 from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
@@ -195,10 +195,11 @@ class LoopCost:
         """The cost of loops that come one after the other with all that is in them."""
         traffic = running.traffic
         cost, conflicts, alone, shared, starts = Cost(), 0.0, 0.0, 0.0, 0.0
-        for leaf, around in leaves(nest):
-            body, extents = self.loops.bodies[id(leaf)], traffic.extents[id(leaf)]
-            trips = extents.trips
-            own = cost_on_core(body, extents, self.machine, self.compiled_bytes)
+        bodies = [(self.loops.bodies[id(leaf)], traffic.extents[id(leaf)]) for leaf, _ in leaves(nest)]
+        taken = taken_to_lanes(bodies, self.machine, self.compiled_bytes)
+        for body, extents in bodies:
+            around, trips = body.around, extents.trips
+            own = cost_on_core(body, extents, self.machine, self.compiled_bytes, taken)
             faster = self._speedup(around, trips)
             cost += own.divided(faster)
             conflicts += time_of_conflicts(body, extents, running.point, self.machine) / faster

@@ -13,17 +13,23 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.operations import chain_of
 from polybuild.context import CompilerRules, Masks
 from polybuild.effort import LANES_LEFT
-from polybuild.machine.model import Machine
+from polybuild.machine.model import SEPARATE, Machine
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of, sets_of, tuple_name
-from polybuild.poly.trees import is_band, mark_of, node_kind, prefix_schedule
+from polybuild.poly.trees import descendants, is_band, mark_of, node_kind, prefix_schedule
 from polybuild.scop.model import AccessKind, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last, is_chain
-from polybuild.targets.cpu.cost.compilers_lanes import Aliases, CompilersLanes, nowhere, statements_of
+from polybuild.targets.cpu.cost.compilers_lanes import (
+    Aliases,
+    CompilersLanes,
+    constant_trips,
+    nowhere,
+    statements_of,
+)
 from polybuild.targets.cpu.cost.folded_sums import folded_sums, without_sums
 from polybuild.targets.cpu.cost.subscripts import has_scattered_elements
 from polybuild.targets.cpu.strides import Reference, Stride, references
-from polybuild.targets.cpu.vectorise import fill_stretches
+from polybuild.targets.cpu.vectorise import fill_stretches, step_in_row
 from polybuild.targets.model import LoopDirective
 from polybuild.transform.full_unrolling import has_conditional_copies, outside_unrolled
 from polybuild.values import dataclass
@@ -54,23 +60,34 @@ class LaneWay(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class CompiledLanes:
+    """Lanes that a compiler finds.
+
+    It has ``checked`` whether one iteration is among those that run, and finds vectors ``whole`` where the
+    number of iterations is known: then nothing is around them.
+    """
+
+    checked: bool = False
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class NestLoop:
     """The loop of schedule dimension ``dim``.
 
     Threads share it, or it is ``unrolled``. It runs in so many ``lanes`` that the code has written out, with
-    ``copies`` of such a vector at a time, or in those that a compiler finds if it is ``simd``, and
-    ``checked`` if that depends on whether one iteration is among those that run. For the former there are
-    ``ways`` to the elements that nodes (by identity) access, statements that are ``singles`` run for one lane
-    after the other (their last sums in lanes that a compiler finds), and in ``registers`` tiles everything is
-    in buffers. Each iteration waits for the one before for ``chain`` nanoseconds.
+    ``copies`` of such a vector at a time, or in those of a compiler (``compiled``) if these are faster. For
+    the former there are ``ways`` to the elements that nodes (by identity) access, statements that are
+    ``singles`` run for one lane after the other (their last sums in lanes that a compiler finds), and in
+    ``registers`` tiles everything is in buffers. Each iteration waits for the one before for ``chain``
+    nanoseconds.
     """
 
     dim: int
     body: Nest
     threads: bool = False
     unrolled: bool = False
-    simd: bool = False
-    checked: bool = False
+    compiled: CompiledLanes | None = None
     lanes: int = 0
     copies: int = 1
     registers: bool = False
@@ -104,7 +121,7 @@ def unrolls_in_lanes(nest: Nest) -> bool:
     Whether they do so depends on how the loops are written, on counters and calls, say.
     """
     return any(
-        any(loop.simd and not loop.lanes for loop in around) and any(loop.unrolled for loop in around)
+        any(loop.compiled and not loop.lanes for loop in around) and any(loop.unrolled for loop in around)
         for _, around in leaves(nest)
     )
 
@@ -199,12 +216,15 @@ class NestBuilder:
         other = mark is None and innermost and not (simd or within or scattered)
         folded = self._folded(node) if other and not place.in_lanes else frozenset()
         checked = other and not folded and self._lanes.is_checked(node)
-        chain = 0.0 if simd or lanes or within or not innermost else self._chain(node)
+        chain = 0.0 if simd or lanes or within or not innermost else self._chain(node, bool(folded))
         partial = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
         stamps = place.stamps.flat_range_product(partial)
         in_lanes = place.in_lanes or lanes > 0
         here = _Place(stamps, place.depth + members, None, inside, in_lanes, conditional)
         body = self._nest(node.child(0), here)
+        compiled = None
+        if simd or checked or folded:
+            compiled = CompiledLanes(checked, whole=members == 1 and constant_trips(node) is not None)
         ways = self._ways(directive) | (self._sorted_out(node) if simd and innermost else {})
         for position in reversed(range(members)):
             last, head = position == members - 1, position == 0
@@ -213,8 +233,7 @@ class NestBuilder:
                 body,
                 threads=directive is not None and position < directive.shared,
                 unrolled=not place.conditional and (unrolled or _is_unrolled(node, position)),
-                simd=(simd or checked or bool(folded)) and (last if mark is None else head),
-                checked=checked,
+                compiled=compiled if (last if mark is None else head) else None,
                 lanes=lanes if head else 0,
                 copies=directive.lanes.copies if directive and directive.lanes and head else 1,
                 registers=registers,
@@ -250,12 +269,33 @@ class NestBuilder:
     def _sorted_out(self, node: isl.ScheduleNode) -> dict[int, LaneWay]:
         """The nodes of elements that are all of a stretch, where a compiler has the last loop in lanes."""
         found, last = references(self.scop, node), node.band_n_member() - 1
-        return {id(each.access.node): LaneWay.SORTED for each in found if fill_stretches(each, found, last)}
+        copies = self._side_by_side(node)
+        return {
+            id(each.access.node): LaneWay.SORTED
+            for each in found
+            if fill_stretches(each, found, last, copies)
+        }
 
-    def _chain(self, node: isl.ScheduleNode) -> float:
+    def _side_by_side(self, node: isl.ScheduleNode) -> dict[int, int]:
+        """How many elements nodes (by identity) access side by side in what is unrolled below ``node``.
+
+        Compilers look at them in the original loops. In generated ones there are too many for registers.
+        """
+        if self.directives is not None:
+            return {}
+        copies: dict[int, int] = {}
+        for band in (each for each in descendants(node.child(0)) if is_band(each)):
+            trips = constant_trips(band) if band.band_n_member() == 1 else None
+            for each in references(self.scop, band) if trips is not None else ():
+                if step_in_row(each, 0) == 1:
+                    copies[id(each.access.node)] = copies.get(id(each.access.node), 1) * (trips or 1)
+        return copies
+
+    def _chain(self, node: isl.ScheduleNode, folded: bool) -> float:
         """Nanoseconds for which each iteration of the last loop of a band waits for the one before.
 
-        A value may come back through variables that other statements of the iteration set.
+        A value may come back through variables that other statements of the iteration set. Sums of which
+        the terms are ``folded`` in order are not fused with products.
         """
         statements = statements_of(node, self.scop)
         results = self.dependences.results
@@ -266,19 +306,20 @@ class NestBuilder:
         places = [place for place, each in enumerate(statements) if each.name in waiting]
         if not places:
             return 0.0
-        found = references(self.scop, node)
+        found, unit = references(self.scop, node), self.machine.arithmetic
+        if folded:
+            unit = replace(unit, fused=SEPARATE)
         first = max(
-            chain_of(statements[place], _returning(statements[place], found, last), self.machine.arithmetic)
-            for place in places
+            chain_of(statements[place], _returning(statements[place], found, last), unit) for place in places
         )
         if any(self._passes_memory(statements[place], statements) for place in places):
-            first += self.machine.arithmetic.forward
+            first += unit.forward
         passed = _written_variables(statements[place] for place in places)
         return first + sum(
             chain_of(
                 each,
                 {id(access.node) for access in each.accesses if access.array.name in passed},
-                self.machine.arithmetic,
+                unit,
             )
             for each in statements[places[-1] + 1 :]
         )

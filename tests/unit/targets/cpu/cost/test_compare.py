@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from contexts import context_of
 
 from polybuild.analysis.reductions import find_reductions
 from polybuild.context import Reordering
+from polybuild.machine.model import Origin
 from polybuild.targets.cpu.cost.compare import cost_of_versions
 from polybuild.targets.cpu.cost.versions import VersionCosts
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
@@ -60,11 +63,14 @@ def gains(model, body: str) -> bool:
     return costs(model, body).compared().gains_alone
 
 
-def costs(model, body: str) -> VersionCosts:
+def costs(model, body: str, **figures: float) -> VersionCosts:
+    """What loops cost on a machine with ``figures`` that are mapped for a usual one."""
     read, context = model(body, PARAMETERS, top="#include <math.h>"), context_of()
     reductions = find_reductions(read.scop, read.region, Reordering.EXACT)
     mapping, respected = choose_with_reductions(read.scop, read.dependences, reductions, context)
     original = read.scop, read.dependences, reductions.found
+    paths = {path.replace("__", "."): each for path, each in figures.items()}
+    context = replace(context, machine=context.machine.with_figures(paths, Origin.FILE))
     return cost_of_versions(original, (read.scop, respected, mapping), context)
 
 
@@ -85,3 +91,20 @@ def test_compilers_divide_for_remainders_in_subscripts_in_each_iteration(model):
         return found.original.at({"n": 200}).arithmetic
 
     assert original("(j + 1) % n") > 1.5 * original("j")
+
+
+def test_orders_gain_that_are_faster_in_caches_and_as_fast_beyond(model):
+    """Memory is the limit of sums down columns and along rows where a core waits for sums less long."""
+    near = {
+        "arithmetic__sum_latency": 0.6,
+        "arithmetic__access": 0.1,
+        "l3__bandwidth": 48.0,
+        "memory__bandwidth": 4.0,
+        "memory__pages": 4096,
+    }
+    found = costs(
+        model, "for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) y[j] += a[i][j] * x[i];", **near
+    )
+    assert found.gaining is None
+    assert found.gain_warm
+    assert not costs(model, SAME["rows"], **near).gain_warm

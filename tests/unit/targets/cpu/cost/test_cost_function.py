@@ -334,6 +334,64 @@ def _runs_in_lanes(model, inside: str) -> bool:
     return bool(unknown.arithmetic == known.arithmetic)
 
 
+@pytest.mark.parametrize(
+    ("update", "fused", "folds", "wanted"),
+    [
+        ("s += x[i];", 1, False, "sum"),
+        ("s += x[i] * y[i];", 2, False, "sum"),
+        ("s += x[i] * y[i];", 1, False, "product"),
+        ("s += x[i] * y[i];", 1, True, "sum"),
+        ("s = s + x[i] * y[i];", 1, False, "product"),
+        ("s *= x[i];", 1, False, "product"),
+    ],
+)
+def test_sums_can_be_used_sooner_than_products(model, update, fused, folds, wanted):
+    read = model(
+        f"for (int i = 0; i < n; i++) {update}", "int n, double *x, double *y, double s", after="*x = s;"
+    )
+    figures = {"arithmetic.latency": 1.0, "arithmetic.sum_latency": 0.5, "arithmetic.fused": fused}
+    context = context_of()
+    machine = context.machine.with_figures(figures, Origin.FILE)
+    context = replace(context, machine=machine, compiler=CompilerRules(folds=folds))
+    found = cost_of_original(read.scop, read.dependences, (), context).at({"n": 1000})
+    assert found.waiting == pytest.approx({"sum": 500, "product": 1000}[wanted])
+
+
+def test_compilers_take_all_statements_of_a_loop_to_lanes_or_none(model):
+    """What stores apart costs more in lanes than the other statement gains there."""
+    context = context_of()
+    machine = context.machine.with_figures({"vector.bytes": 64, "vector.scatter": 9.0}, Origin.FILE)
+    context = replace(context, machine=machine)
+
+    def operations(inside: str) -> float:
+        read = model(f"for (int i = 0; i < n; i++) {{ {inside} }}", PARAMETERS)
+        return cost_of_original(read.scop, read.dependences, (), context).at({"n": 1000}).arithmetic
+
+    alone, apart = operations("x[i] = 2 * y[i];"), operations("a[i][0] = 2 * y[i];")
+    assert apart > 1.5 * alone
+    assert operations("x[i] = 2 * y[i]; a[i][0] = 2 * y[i + n];") == pytest.approx(2 * apart)
+
+
+def test_nothing_is_around_vectors_of_a_known_number(original):
+    known = "for (int i = 0; i < n; i++) for (int j = 0; j < 512; j++) c[i][j] = a[i][j] + b[i][j];"
+    unknown = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) c[i][j] = a[i][j] + b[i][j];"
+    assert original(known, n=512).arithmetic < original(unknown, n=512).arithmetic
+
+
+@pytest.mark.parametrize(("taps", "whole"), [(4, True), (3, False)])
+def test_unrolled_loops_read_whole_vectors_of_rows_of_a_known_length(model, taps, whole):
+    """A vector of ``c[v][k]`` for all ``k`` is sorted out of rows that lie side by side."""
+    body = (
+        f"for (int i = 0; i < n; i++) for (int v = 0; v < 64; v++) {{ float s = 0;"
+        f" for (int k = 0; k < {taps}; k++) s += x[k] * c[v][k]; y[64 * i + v] = s; }}"
+    )
+    parameters = "int n, const float *restrict x, float *restrict y, const float (*restrict c)[4]"
+    read = model(body, parameters)
+    found = cost_of_original(read.scop, read.dependences, (), context_of()).at({"n": 1000})
+    each = found.accesses / (64 * 1000 * taps)
+    assert (each < 0.5 * context_of().machine.vector.gather) is whole
+
+
 def test_narrow_elements_and_divisions(original):
     assert original(NARROW, n=1000).arithmetic < original(SCALED, n=1000).arithmetic
     assert original(DIVIDED, n=1000).arithmetic > 2 * original(SCALED, n=1000).arithmetic
