@@ -5,7 +5,8 @@ usage: python -m benchmarks.ordinary [--kernels NAME,...] [--sizes small,large] 
                                      [--programs FOLDER [--build]] [--loops FOLDER]
 
 For each loop, size and compiler: seconds of the compiler alone on one thread, and how many times as fast the
-transformed loop is on each number of threads; the fastest runs of programs that ran in turn.
+transformed loop is on each number of threads; the fastest runs of programs that ran in turn. In all programs
+loops start at multiples of 64 bytes, so that the same instructions take the same time.
 Every result has to be the compiler's, to the bit. What follows are geometric means, the slowest ten, and how
 many are slower than the compiler alone.
 """

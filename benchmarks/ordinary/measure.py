@@ -16,7 +16,9 @@ from benchmarks.ordinary.loops import Loop
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
-FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fopenmp", "-w")
+PLACED = "-falign-loops=64"
+"""Where the same instructions lie makes a difference of up to 15 % between one program and another."""
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off", PLACED, "-fopenmp", "-w")
 LIMIT = 300.0
 
 

@@ -6,7 +6,8 @@ usage: python -m benchmarks.styles [--compiler gcc] [--threads 1,2] [--runs N] [
 
 For each kernel, style and number of threads: milliseconds of the compiler alone on one thread and of the
 transformed loops, and the time of the best style of the same order of operations over that of this one;
-the shortest of some runs of all styles, one after the other, of the compiler alone one run. Every result has
+the shortest of some runs of all styles, one after the other, of the compiler alone one run. In all programs
+loops start at multiples of 64 bytes, so that the same instructions take the same time. Every result has
 to be that of the compiler, to the bit. Geometric means and the worst of kernels, styles, and all follow.
 All programs are built before the first one is timed, several at once. With --folder they are kept, and those
 that are there are not built again; --build builds only, so that a machine is needed for itself no longer than
@@ -30,6 +31,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.cpu.machine import describe
+from benchmarks.ordinary.measure import PLACED
 from benchmarks.styles.kernels import KERNELS
 from benchmarks.styles.program import program
 from benchmarks.styles.styles import STYLES, styled
@@ -37,7 +39,7 @@ from benchmarks.styles.tree import Kernel
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
 
-_FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fopenmp", "-w")
+_FLAGS = ("-O3", "-march=native", "-ffp-contract=off", PLACED, "-fopenmp", "-w")
 _SECONDS = "0.05"
 
 

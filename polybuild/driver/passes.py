@@ -265,7 +265,7 @@ def normalise(model: RegionModel) -> None:
 def model_scop(model: RegionModel) -> None:
     """Model the region: iteration domains, access relations, the original order, assumptions.
 
-    In blocks, statements that follow each other being one, where there are many.
+    In blocks, statements that follow each other being one, where there are very many.
     """
     with operation_budget(model.operations):
         started = extract_with_row_starts(model.form, bounds=model.for_device)
@@ -280,13 +280,17 @@ def model_scop(model: RegionModel) -> None:
             if found is None:
                 raise
             model.form, model.scop, model.in_blocks = found[0], with_resolved_exits(found[1]), False
-        start = loops_around_blocks(model.scop, over_time=not model.for_device)
-        if start is not None:
-            with contextlib.suppress(Unsupported):
-                blocks = extract_scop(model.region, form=model.form, blocks_from=start)
-                blocks = with_resolved_exits(blocks)
-                if blocks_gain(blocks, model.scop):
-                    model.scop, model.in_blocks = blocks, True
+        _model_blocks(model, over_time=False)
+
+
+def _model_blocks(model: RegionModel, *, over_time: bool) -> None:
+    """Model statements that follow each other as one where there are many, or many in steps ``over_time``."""
+    start = loops_around_blocks(model.scop, over_time=over_time)
+    if start is not None:
+        with contextlib.suppress(Unsupported):
+            blocks = with_resolved_exits(extract_scop(model.region, form=model.form, blocks_from=start))
+            if blocks_gain(blocks, model.scop):
+                model.scop, model.in_blocks = blocks, True
 
 
 def _resolved(scop: Scop) -> Scop | None:
@@ -305,6 +309,15 @@ def reroll_loops(model: RegionModel) -> None:
     """Join copies of statements: loops unrolled, split or peeled by hand become plain ones."""
     with operation_budget(model.operations):
         model.scop = reroll(model.scop, model.live)
+
+
+def model_steps_in_blocks(model: RegionModel) -> None:
+    """Model statements at a point of a grid as one where steps over time have many, without copies."""
+    if not (model.for_device or model.in_blocks):
+        with operation_budget(model.operations):
+            _model_blocks(model, over_time=True)
+            if model.in_blocks:
+                model.scop = reroll(model.scop, model.live)
 
 
 def set_guarded_variables(model: RegionModel) -> None:
@@ -804,6 +817,7 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("scop", model_scop, lambda model: pass_texts.scop(model.scop)),
     Pass("liveness", find_live_variables, lambda model: pass_texts.names(model.live)),
     Pass("rerolling", reroll_loops, lambda model: pass_texts.scop(model.scop)),
+    Pass("statement-blocks", model_steps_in_blocks, lambda model: pass_texts.scop(model.scop)),
     Pass("guarded-values", set_guarded_variables, lambda model: pass_texts.scop(model.scop)),
     Pass("element-promotion", promote_conditional_updates, lambda model: pass_texts.scop(model.scop)),
     Pass("last-values", recompute_last_values_of_scalars, lambda model: pass_texts.scop(model.scop)),

@@ -120,6 +120,11 @@ IN_ELEMENTS = {
         for (int k = kk; k < min(kk + 48, n); k++) s += A[i][k] * B[k][j]; C[i][j] = s; }""",
     "two products": f"""{LOOPS} {{ real s = 0; {SUM} C[i][j] = s; }}
         {LOOPS} {{ real s = 0; for (int k = 0; k < n; k++) s += C[i][k] * B[j][k]; D[i][j] = s; }}""",
+    "even and odd terms": f"""{LOOPS} {{ real s = 0, t = 0; for (int k = 0; k < n - 2; k++) {{
+        for (int l = 0; l + 1 < 3; l += 2) {{
+        s += A[i][k + l] * B[k + l][j]; t += A[i][k + l + 1] * B[k + l + 1][j]; }}
+        for (int l = 3 - 3 % 2; l < 3; l++) s += A[i][k + l] * B[k + l][j]; }}
+        C[i][j] = s + t; }}""",
 }
 IN_BUFFERS = {
     "added": f"{LOOPS} {{ real s = 0; {SUM} C[i][j] += s; }}",
@@ -129,11 +134,6 @@ IN_BUFFERS = {
     "two sums": """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { real s = 0, t = 0;
         for (int k = 0; k < n; k++) { s += A[i][k] * B[k][j]; t += A[k][i] * B[k][j]; } C[i][j] = s * t; }""",
     "two elements": f"{LOOPS} {{ real s = 0; {SUM} C[i][j] += s; D[j][i] -= s; }}",
-    "even and odd terms": f"""{LOOPS} {{ real s = 0, t = 0; for (int k = 0; k < n - 2; k++) {{
-        for (int l = 0; l + 1 < 3; l += 2) {{
-        s += A[i][k + l] * B[k + l][j]; t += A[i][k + l + 1] * B[k + l + 1][j]; }}
-        for (int l = 3 - 3 % 2; l < 3; l++) s += A[i][k + l] * B[k + l][j]; }}
-        C[i][j] = s + t; }}""",
 }
 OVER_ONE_LOOP = {
     "rows": """for (int i = 0; i < n; i++) { real s = 0;

@@ -80,6 +80,13 @@ def over_k(head: str, copies: str, rest: str) -> str:
     return f"{LOOPS} {{ double s = 0; {head} {{ {copies} }} {rest} C[i][j] = s; }}"
 
 
+def left_first(point: str) -> str:
+    """Points of a row by four, after those that are left, which are chosen by cases."""
+    left = "".join(f"case {k}: {point.replace('j', 'k')} k++; /* fallthrough */\n" for k in (3, 2, 1))
+    copies = "\n".join(point.replace("j", f"(k + {k})") for k in range(4))
+    return f"k = 1; switch ((n - 2) % 4) {{ {left} default:; }} for (; k + 1 < n; k += 4) {{ {copies} }}"
+
+
 def terms(count: int) -> str:
     """So many steps of a sum."""
     return " ".join(f"s += A[i][k + {each}] * B[k + {each}][j];" for each in range(count))
@@ -269,6 +276,12 @@ REROLLED = {
         """for (int i = 0; i < n; i++) { int s = y[i] * 9;
         for (int l = 1; l < n; l++) s += y[i + l] * 9; z[i] = s; }""",
         3,
+    ),
+    "steps over a plane, what is left first": (
+        f"""for (int t = 0; t < 3; t++) {{ for (int i = 1; i + 1 < n; i++) {{
+        {left_first("C[i][j] = .2 * (A[i][j] + A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1]);")} }}
+        for (int i = 1; i + 1 < n; i++) {{ {left_first("A[i][j] = C[i][j];")} }} }}""",
+        2,
     ),
     "row outside": (
         """if (n > 0) for (int j = 0; j < n; j++) C[0][j] = A[0][j] + B[0][j];

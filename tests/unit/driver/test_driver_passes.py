@@ -31,8 +31,9 @@ def dot(tmp_path):
 
 def test_the_passes_have_the_names_of_the_field_in_their_order():
     assert [
-        *("normalise", "scop", "liveness", "rerolling", "guarded-values", "element-promotion"),
+        *("normalise", "scop", "liveness", "rerolling", "statement-blocks", "guarded-values"),
         *(
+            "element-promotion",
             "last-values",
             "work-arrays",
             "narrow-variables",
