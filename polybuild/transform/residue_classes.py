@@ -161,7 +161,8 @@ def counted_from(counter: isl.PwAff, start: isl.PwAff) -> isl.PwAff:
 def _alternates(inside: Sequence[Statement], loop: AlternatingLoop) -> bool:
     """Whether in each residue class divisions go, and some statement writes to the same elements again.
 
-    Those of conditions, and in the subscripts of arrays that are written.
+    Those of conditions, and in the subscripts of arrays that are written. Conditions count where they are of
+    what sets points of a grid: a norm after each two steps is no reason to have two copies of these.
     """
     written = {
         each.array.name
@@ -175,9 +176,20 @@ def _alternates(inside: Sequence[Statement], loop: AlternatingLoop) -> bool:
         own = [each for each in statement.accesses if each.exact and each.array.name in written]
         subscripts = (each.relation.gist_domain(statement.domain) for each in own)
         gains = gains or any(_loses_divisions(each, classes) for each in subscripts)
-        gains = gains or has_simpler_conditions(statement, loop)
+        gains = gains or (_sets_points(statement, loop) and has_simpler_conditions(statement, loop))
         meets = meets or any(_comes_back(each, statement, loop, classes) for each in own)
     return gains and meets
+
+
+def _sets_points(statement: Statement, loop: AlternatingLoop) -> bool:
+    """Whether ``statement`` sets several elements in an iteration of ``loop``."""
+    inner = range(loop.depth + 1, len(statement.iterators))
+    return any(
+        depends_on(access.relation, dim)
+        for access in statement.accesses
+        if access.kind is not AccessKind.READ
+        for dim in inner
+    )
 
 
 def instances_in_phases(statement: Statement, loop: AlternatingLoop) -> list[isl.Set]:

@@ -26,8 +26,8 @@ from functools import reduce
 import islpy as isl
 
 from polybuild.effort import STENCIL_STEPS
-from polybuild.poly.relations import maps_of
-from polybuild.poly.trees import children, descendants, is_band, node_kind
+from polybuild.poly.relations import maps_of, sets_of
+from polybuild.poly.trees import children, descendants, is_band, node_kind, parts_in_sequence
 from polybuild.values import dataclass
 
 
@@ -42,10 +42,11 @@ def in_step_blocks(schedule: isl.Schedule) -> isl.Schedule | None:
     return None
 
 
-def with_peeled_end(schedule: isl.Schedule) -> isl.Schedule | None:
-    """``schedule`` with the last iteration of a loop peeled, or the first, where some statements run alone.
+def with_peeled_steps(schedule: isl.Schedule) -> isl.Schedule | None:
+    """``schedule`` with the iteration of a loop apart in which alone some statements run.
 
-    So does a residual of which only the last is looked at. None if there is no such loop.
+    That is the last one or the first, or one in between, as that of the last norm of those after each few
+    steps; so does a residual of which only the last is looked at. None if there is no such loop.
     """
     for band in filter(is_band, descendants(schedule.get_root())):
         if band.get_schedule_depth() or band.band_n_member() > 1:
@@ -64,7 +65,33 @@ def with_peeled_end(schedule: isl.Schedule) -> isl.Schedule | None:
             first = isl.UnionSet.from_set(every.lexmin())
             if _are_some(each.is_subset(first) for each in statements):
                 return band.order_before(counter.intersect_range(first).domain()).get_schedule()
+        between = _only_iteration([isl.Set.from_union_set(each) for each in statements])
+        if between is not None:
+            return _around(band, counter, every, between).get_schedule()
     return None
+
+
+def _only_iteration(counts: Sequence[isl.Set]) -> isl.Set | None:
+    """The iteration that some statements have, alone of all that are in ``counts``; None if none do."""
+    bounded = [each for each in counts if each.dim_has_lower_bound(isl.dim_type.set, 0)]
+    single = [each for each in bounded if each.is_subset(each.lexmin())]
+    if not single or len(single) == len(counts):
+        return None
+    found = reduce(isl.Set.union, single)
+    return found.coalesce() if found.is_subset(found.lexmin()) else None
+
+
+def _around(
+    band: isl.ScheduleNode, counter: isl.UnionMap, every: isl.Set, iteration: isl.Set
+) -> isl.ScheduleNode:
+    """``band``, over ``every`` value of ``counter``, in parts: before ``iteration``, it, and after it."""
+    here = counter.intersect_range(isl.UnionSet.from_set(iteration)).domain()
+    after = isl.UnionSet.from_set(iteration.lex_lt_set(every).range())
+    later = counter.intersect_range(after).domain()
+    parts = isl.UnionSetList.alloc(band.get_ctx(), 3)
+    for each in (counter.domain().subtract(here).subtract(later), here, later):
+        parts = parts.add(each)
+    return band.insert_sequence(parts)
 
 
 def _are_some(which: Iterable[bool]) -> bool:
@@ -101,7 +128,13 @@ def _in_blocks(band: isl.ScheduleNode, filters: Sequence[isl.UnionSet]) -> isl.S
     """
     counter = band.band_get_partial_schedule().get_union_pw_aff(0)
     here = band.get_domain()
-    pause = _find_pause([_values(counter.intersect_domain(here.intersect(each))) for each in filters])
+    counts = [_values(counter.intersect_domain(here.intersect(each))) for each in filters]
+    depths = list(map(_depth, filters))
+    sweeps = sum(
+        depth == max(depths) and each is not None and each.get_stride(0).is_one()
+        for depth, each in zip(depths, counts, strict=True)
+    )
+    pause = _find_pause(counts, sweeps)
     if pause is None:
         return None
     before, rare, after = (
@@ -126,15 +159,28 @@ def _blocks(counter: isl.UnionPwAff, stride: int, first: int) -> isl.UnionPwAff:
     return moved.scale_down_val(isl.Val(stride)).floor()
 
 
-def _find_pause(counts: Sequence[isl.Set | None]) -> _Pause | None:
+def sweeps_in(band: isl.ScheduleNode) -> int:
+    """How many nests over a grid each iteration of the loop ``band`` runs: there may be a few steps in it."""
+    depths = [_depth(part.get_domain()) for part in parts_in_sequence(band.child(0))]
+    return depths.count(max(depths, default=0))
+
+
+def _depth(instances: isl.UnionSet) -> int:
+    """How many loops are around the innermost of ``instances``."""
+    return max((each.dim(isl.dim_type.set) for each in sets_of(instances)), default=0)
+
+
+def _find_pause(counts: Sequence[isl.Set | None], sweeps: int) -> _Pause | None:
     """The most frequent of what runs in each few steps, whose ``counts`` are given; None if there is none.
+
+    Each step makes so many ``sweeps`` over a grid, and blocks of steps make enough of them.
 
     That at the end of the body first, then what comes earlier. Not all of the body may be such.
     """
     found: list[_Pause] = []
     for place, values in enumerate(counts):
         stride = 0 if values is None else values.get_stride(0).to_python()
-        if values is None or stride < STENCIL_STEPS:
+        if values is None or stride < 2 or stride * sweeps < STENCIL_STEPS:
             continue
         offset = values.get_stride_info(0).get_offset()
         if not offset.is_cst():

@@ -158,6 +158,27 @@ FORMS = {
       residual = 0;
       for (int i = 1; i < h - 1; i++) x[i] = 0.5 * (v[i - 1] + v[i + 1]);
       for (int i = 1; i < h - 1; i++) { residual += (x[i] - v[i]) * (x[i] - v[i]); v[i] = x[i]; } }""",
+    "after each two, copied": f"""for (int t = 0; t < steps; t++) {{
+      EACH b[i][j] = MEAN(a);
+      {COPY}
+      if (t % 2 == 1) {{ *p = 0; EACH *p += a[i][j] * a[i][j]; }} }}""",
+    "at the start of each four, copied": f"""for (int t = 0; t < steps; t++) {{
+      if (t % 4 == 0) {{ *p = 0; EACH *p += a[i][j] * a[i][j]; }}
+      EACH b[i][j] = MEAN(a);
+      {COPY} }}""",
+    "after each four, swapped": f"""for (int t = 1; t <= steps; t++) {{
+      EACH b[i][j] = MEAN(a);
+      {SWAP}
+      if (!(t & 3)) {{ residual = 0; EACH residual += a[i][j] - b[i][j]; }} }}""",
+    "at the start of each three, by turns": """for (int t = 0; t < steps; t++) {
+      if (t % 3 == 0) { residual = 0; EACH residual = fmax(residual, u[t % 2][i][j]); }
+      EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]); }""",
+    "in each four, all kept": f"""for (int t = 0; t < steps; t++) {{
+      EACH b[i][j] = MEAN(a);
+      if (t % 4 == 1) {{ double sum = 0; EACH sum += fabs(b[i][j] - a[i][j]); p[t / 4] = sum; }} {COPY} }}""",
+    "at the start of each four, all kept, by turns": """for (int t = 0; t < steps; t++) {
+      if (t % 4 == 0) { p[t / 4] = 0; EACH p[t / 4] += u[t % 2][i][j]; }
+      EACH u[(t + 1) % 2][i][j] = MEAN(u[t % 2]); }""",
     "counted by while": f"""int t = 0;
     while (t < steps) {{
       residual = 0;

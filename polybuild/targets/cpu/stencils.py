@@ -22,7 +22,7 @@ from polybuild.scop.model import Access, AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.cpu.tilesizes import element_size, is_resident
 from polybuild.transform.interleave import interleave
-from polybuild.transform.step_blocks import in_step_blocks, with_peeled_end
+from polybuild.transform.step_blocks import in_step_blocks, sweeps_in, with_peeled_steps
 from polybuild.transform.tiling.diamond import Hyperplane
 from polybuild.transform.tiling.halves import is_loop
 from polybuild.transform.tiling.phases import each_once, insert_phases
@@ -47,13 +47,18 @@ def order_of_stencil(scop: Scop, dependences: Dependences, context: CompileConte
     """
     if not context.options.tile or context.options.tile_shape == "rectangular":
         return None
-    for begun in (scop.schedule, with_peeled_end(scop.schedule)):
-        schedule: isl.Schedule | None = begun
-        within = False
-        while schedule is not None:
-            if _has_stencil(scop, schedule.get_root(), dependences, context, within=within):
-                return schedule
-            schedule, within = in_step_blocks(schedule), True
+    begun = [scop.schedule]
+    peeled = with_peeled_steps(scop.schedule)
+    begun += [] if peeled is None else [peeled]
+    for schedule in begun:
+        if _has_stencil(scop, schedule.get_root(), dependences, context):
+            return schedule
+    for schedule in begun:
+        blocks = in_step_blocks(schedule)
+        while blocks is not None:
+            if _has_stencil(scop, blocks.get_root(), dependences, context, within=True):
+                return blocks
+            blocks = in_step_blocks(blocks)
     return None
 
 
@@ -212,7 +217,7 @@ def _meets_data_again(node: isl.ScheduleNode, accesses: Sequence[Reference]) -> 
         return False
     time = node.band_get_partial_schedule().get_union_pw_aff(0).intersect_domain(node.get_domain())
     steps = span(time)
-    if steps is not None and steps < STENCIL_STEPS:
+    if steps is not None and steps * sweeps_in(node) < STENCIL_STEPS:
         return False
     writes = (each for each in accesses if each.access.kind is not AccessKind.READ and each.matrix)
     return not all(any(row[0] for row in each.matrix) for each in writes)

@@ -52,6 +52,7 @@ def test_each_step_of_a_period_has_its_statements(model, body, count):
         f"{SPACE} if (i % 2) a[i][j] = u[0][i - 1][j];",
         f"{TIME} {SPACE} a[i][j] += u[t % 2][i / 2][j];",
         f"for (int b = 0; b < n; b += 16) for (int i = b; i < b + 16; i++) {SUM} a[i][0] += u[0][j][k];",
+        f"{TIME} {{ {SPACE} a[i][j] = u[0][i][j]; if (t % 4 == 0) {SPACE} u[1][0][0] += a[i][j]; }}",
         f"{TIME} {SPACE} u[(t + 1) % 5 % 4][i][j] = u[t % 5 % 4][i - 1][j];",
     ],
 )
