@@ -361,7 +361,12 @@ def compute_step_values(model: RegionModel) -> None:
     if model.purpose in {ModelPurpose.VALUES, ModelPurpose.MEMORY}:
         taken = model.region.visible.may_mean_something().union(identifiers(model.region.statements))
         with operation_budget(model.operations):
-            model.scop = expand_step_values(model.scop, taken)
+            expanded = expand_step_values(model.scop, taken)
+            if expanded is model.scop:
+                colours = split_colours(expanded, variables=True)
+                expanded = expand_step_values(colours, taken)
+                expanded = model.scop if expanded is colours else expanded
+            model.scop = expanded
 
 
 def alternate_copied_grids(model: RegionModel) -> None:

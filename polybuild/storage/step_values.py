@@ -90,6 +90,10 @@ class _StepLoop:
         """How many loops are around what a step does first: itself, too."""
         return 1 + int(self.band.get_schedule_depth())
 
+    def has_once(self, statement: Statement) -> bool:
+        """Whether a step runs ``statement`` at most once: not at points, though perhaps for one colour."""
+        return bool(self.times[statement.name].intersect_domain(statement.domain).is_injective())
+
     @property
     def counts(self) -> isl.Set:
         """What it counts."""
@@ -161,7 +165,7 @@ def _setting(steps: _StepLoop) -> frozenset[str]:
     found = {
         item[0].name: item[0]
         for item in steps.items
-        if len(item) == 1 and len(item[0].iterators) == steps.depth and _elements(item[0])
+        if len(item) == 1 and steps.has_once(item[0]) and _elements(item[0])
     }
     while True:
         others = [each for each in steps.statements if each.name not in found]

@@ -43,19 +43,22 @@ from polybuild.transform.residue_classes import (
 _set = isl.dim_type.set
 
 
-def split_colours(scop: Scop) -> Scop:
-    """``scop`` with the statements in loops over colours split; itself if there are none."""
+def split_colours(scop: Scop, *, variables: bool = False) -> Scop:
+    """``scop`` with the statements in loops over colours split; itself if there are none.
+
+    Those are loops that do nothing else; with ``variables`` they may set some between colours, as a factor.
+    """
     operations = max(SPLITTING_OPERATIONS, ALTERNATING_OPERATIONS * len(scop.statements))
-    return found_within(operations, partial(_split, scop)) or scop
+    return found_within(operations, partial(_split, scop, variables=variables)) or scop
 
 
-def _split(scop: Scop) -> Scop:
-    while (loop := _colours(scop)) is not None:
+def _split(scop: Scop, *, variables: bool) -> Scop:
+    while (loop := _colours(scop, variables=variables)) is not None:
         scop, _ = split_into_phases(scop, loop)
     return scop
 
 
-def _colours(scop: Scop) -> AlternatingLoop | None:
+def _colours(scop: Scop, *, variables: bool) -> AlternatingLoop | None:
     """The first loop over colours inside another one, in all iterations of which places are written again."""
     named = {each.name: each for each in scop.statements}
     for band in filter(is_band, descendants(scop.schedule.get_root())):
@@ -63,7 +66,7 @@ def _colours(scop: Scop) -> AlternatingLoop | None:
         if band.band_n_member() != 1 or not depth:
             continue
         inside = [named[tuple_name(each)] for each in sets_of(band.get_domain())]
-        if any(each.dynamic or len(each.iterators) < depth + 2 for each in inside):
+        if any(each.dynamic or not _is_of_colour(each, depth, variables=variables) for each in inside):
             continue
         # variables are no storage over time: a residual may be summed up in the last step alone
         setting = [each for each in inside if writes_to_arrays(each)]
@@ -75,11 +78,18 @@ def _colours(scop: Scop) -> AlternatingLoop | None:
             continue
         count, start = few
         if len(inside) * count <= ALTERNATING_STATEMENTS and all(
-            _is_determined(each, counters[each.name]) for each in inside
+            _is_determined(each, counters[each.name]) for each in inside if len(each.iterators) > depth + 1
         ):
             moved = {name: counted_from(each, start) for name, each in counters.items()}
             return AlternatingLoop(depth, moved, count, start)
     return None
+
+
+def _is_of_colour(statement: Statement, depth: int, *, variables: bool) -> bool:
+    """Whether ``statement``, in a loop of ``depth``, is at points, or sets ``variables`` if these may be."""
+    if len(statement.iterators) > depth + 1:
+        return True
+    return variables and len(statement.iterators) == depth + 1 and not writes_to_arrays(statement)
 
 
 def _few_values(values: isl.Set) -> tuple[int, isl.PwAff] | None:

@@ -13,6 +13,7 @@ GRIDS = Grids(
 #define MEAN(p) (0.2 * (p[i][j] + p[i][j - 1] + p[i][j + 1] + p[i - 1][j] + p[i + 1][j]))
 #define RED for (int i = 1; i < h - 1; i++) for (int j = 1 + i % 2; j < w - 1; j += 2)
 #define BLACK for (int i = 1; i < h - 1; i++) for (int j = 2 - i % 2; j < w - 1; j += 2)
+#define COLOUR for (int i = 1; i < h - 1; i++) for (int j = 1 + (i + c) % 2; j < w - 1; j += 2)
 #define COPY EACH p[i][j] = v[i][j];
 struct clock { double now, dt; int count; };
 """,
@@ -44,6 +45,47 @@ for (int t = 0; t < steps; t++) {
   BLACK p[i][j] += factor * (MEAN(p) - p[i][j]);
   factor = 1 / (1 - 0.2 * factor);
 }""",
+    "between two colours": """
+double factor = 1;
+for (int t = 0; t < steps; t++)
+  for (int c = 0; c < 2; c++) {
+    COLOUR p[i][j] += factor * (MEAN(p) - p[i][j]);
+    factor = t == 0 && c == 0 ? 1 / (1 - 0.5 * 0.81) : 1 / (1 - 0.25 * 0.81 * factor);
+  }
+u[0][0][0] = factor;""",
+    "before each of two colours": """
+double factor = 1;
+for (int t = 0; t < steps; t++)
+  for (int c = 1; c >= 0; c--) {
+    factor = 1 / (1 - 0.25 * 0.81 * factor);
+    EACH if ((i + j) % 2 == c) p[i][j] += factor * (MEAN(p) - p[i][j]);
+  }""",
+    "between two colours, by turns": """
+double omega = 1, resid;
+for (int t = 0; t < steps; t++) {
+  int isw = 1, jsw;
+  for (int ipass = 1; ipass <= 2; ipass++) {
+    jsw = isw;
+    for (int i = 1; i < h - 1; i++) {
+      for (int j = jsw; j < w - 1; j += 2) {
+        resid = p[i + 1][j] + p[i - 1][j] + v[i][j] * p[i][j + 1] + p[i][j - 1] - 4 * p[i][j];
+        p[i][j] -= omega * resid / -4;
+      }
+      jsw = 3 - jsw;
+    }
+    isw = 3 - isw;
+    omega = t == 0 && ipass == 1 ? 1 / (1 - 0.5 * 0.81) : 1 / (1 - 0.25 * 0.81 * omega);
+  }
+}""",
+    "between two colours, in an element and a structure": """
+double factor[1] = {1};
+struct clock clock = {0, 0.1, 0};
+for (int t = 0; t < steps; t++)
+  for (int c = 0; c < 2; c++) {
+    COLOUR p[i][j] += factor[0] * (MEAN(p) - p[i][j]) + clock.now;
+    factor[0] = 1 / (1 - 0.2 * factor[0]);
+    clock.now += clock.dt;
+  }""",
     "one of each step": """
 for (int t = 0; t < steps; t++) {
   double dt = 0.1 / (t + 1), half = dt / 2;
