@@ -19,6 +19,7 @@ from polybuild.normalise.conditional_reductions import separate_reductions
 from polybuild.normalise.exclusive_extrema import separate_exclusive_extrema
 from polybuild.normalise.exits import search_alone, search_by_condition, with_exit_tests
 from polybuild.normalise.extremum_values import keep_extremum_values
+from polybuild.normalise.forward_jumps import with_forward_jumps_as_conditions
 from polybuild.normalise.initialised_arrays import assign_initial_elements
 from polybuild.normalise.inlining import inline_calls
 from polybuild.normalise.joined_conditions import join_conditions
@@ -73,9 +74,14 @@ def normal_form(region: Region, *, loops: bool = True, bounds: bool = False) -> 
         return NormalForm(inlined, with_bounds_in_headers(normal) if bounds else normal)
 
 
+def with_structure(region: Region) -> Region:
+    """``region`` with loops and conditions for its jumps, where they can be these."""
+    return with_structured_loops(with_forward_jumps_as_conditions(with_structured_loops(region)))
+
+
 def _prepared(region: Region, *, loops: bool) -> Region:
     """``region`` with calls inlined, those of functions with ``loops`` if wanted, and reductions as such."""
-    region = split_pointer_choices(with_conditions_for_switches(with_structured_loops(region)))
+    region = split_pointer_choices(with_conditions_for_switches(with_structure(region)))
     region = with_table_elements(with_values_before(with_counters_set(region)))
     region = with_memory_loops(assign_initial_elements(region))
     inlined = split_coalesced_loops(inline_calls(name_moving_pointers(region), loops=loops))
@@ -120,7 +126,7 @@ def extract_with_exits(region: Region, *, loops: bool) -> tuple[NormalForm, Scop
     Functions with ``loops`` are inlined, too. None if there are no such exits, or the region is outside
     the model even so. Raises Unsupported where it does nothing but look for them.
     """
-    called = inline_calls(region, loops=loops)
+    called = inline_calls(with_forward_jumps_as_conditions(region), loops=loops)
     tested = with_exit_tests(called)
     if tested is called:
         return None

@@ -395,7 +395,7 @@ for (int i = 0; i < n; i++)
     X[i][k + 1] = v;
   }
 
-//# jump: goto
+//# jump: parallel
 for (int i = 0; i < n; i++) { if (x[i] > 50) goto skip; x[i] = 1; skip: y[i] = 2; }
 
 //# leave: early-exit

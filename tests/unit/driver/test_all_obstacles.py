@@ -23,14 +23,14 @@ def test_every_obstacle_is_told_at_its_place(tmp_path):
         "  a[i] = g(a[i]);\n"
         "  if (a[i] > 3) {\n    h(p);\n    a[i] = 1;\n  }\n"
         "  else goto out;\n"
-        "}\nout: ;"
+        "}\na[0] = 1;\nout: ;"
     )
     found = diagnostics(tmp_path, body, on_unsupported="error")
     assert [(each.location.line, each.code) for each in found] == [
         (8, "call"),
         (10, "call"),
         (13, "goto"),
-        (15, "label"),
+        (16, "label"),
     ]
 
 
