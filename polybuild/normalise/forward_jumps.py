@@ -73,7 +73,7 @@ def _without_jumps(region: Region) -> c_ast.FuncDef:
     jumps = Counter(each.name for each in walk(function) if isinstance(each, c_ast.Goto))
     if not jumps and not any(isinstance(each, c_ast.Continue) for each in walk(function)):
         return function
-    body = _Structurer(region, jumps).rewritten(function.body)
+    body = _JumpStructurer(region, jumps).rewritten(function.body)
     if body is function.body:
         return function
     new = mapped(function, lambda each: body if each is function.body else each)
@@ -81,7 +81,7 @@ def _without_jumps(region: Region) -> c_ast.FuncDef:
     return new
 
 
-class _Structurer:
+class _JumpStructurer:
     """Rewrites the body of a function with ``jumps``; what does not change are the very nodes of before."""
 
     def __init__(self, region: Region, jumps: Counter[str]) -> None:
@@ -182,7 +182,7 @@ class _Structurer:
 class _Skipper:
     """What becomes of conditions that may jump in one of their branches, and go on."""
 
-    def __init__(self, structurer: _Structurer, jumps: Callable[[c_ast.Node], bool]) -> None:
+    def __init__(self, structurer: _JumpStructurer, jumps: Callable[[c_ast.Node], bool]) -> None:
         self._structurer = structurer
         self._jumps = jumps
 

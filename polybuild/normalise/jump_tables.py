@@ -17,11 +17,10 @@ from collections.abc import Sequence
 
 from pycparser import c_ast
 
+from polybuild.c.basic_types import INT
 from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import duplicate, has_side_effect
 from polybuild.values import dataclass
-
-_LAST_OF_INT = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +87,5 @@ def _is_plain(value: c_ast.Node) -> bool:
     """Whether ``value`` is the same number in each type that a switch may be over."""
     if isinstance(value, c_ast.Constant):
         found = integer_value(value.value)
-        return value.type == "char" or (found is not None and found <= _LAST_OF_INT)
+        return value.type == "char" or (found is not None and found < 1 << (INT.width - 1))
     return isinstance(value, c_ast.ID)  # an enumerator, which is an int

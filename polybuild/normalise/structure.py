@@ -88,7 +88,7 @@ def items_of(node: c_ast.Node | None) -> list[c_ast.Node]:
 
 
 def declared_in(items: Sequence[c_ast.Node]) -> set[str]:
-    """The names that ``items`` declare for those behind them."""
+    """The names that ``items`` declare for what follows."""
     return {
         str(part.name)
         for each in items
