@@ -57,6 +57,12 @@ class CountedLoop(c_ast.For):  # type: ignore[misc]
     __slots__ = ("variable",)
 
 
+class BoundedEnd(c_ast.BinaryOp):  # type: ignore[misc]
+    """``k < e`` or ``k <= e`` of a counter that stays below ``capacity`` wherever the region runs."""
+
+    __slots__ = ("capacity",)
+
+
 class BlockLoop(c_ast.For):  # type: ignore[misc]
     """A loop over the steps of a block, so many ``steps`` but for the last one, ``total`` in all blocks.
 

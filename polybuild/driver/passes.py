@@ -55,6 +55,7 @@ from polybuild.scop.extract import (
     NormalForm,
     extract_scop,
     extract_with_exits,
+    extract_with_row_capacities,
     extract_with_row_starts,
     normal_form,
 )
@@ -268,11 +269,14 @@ def model_scop(model: RegionModel) -> None:
     In blocks, statements that follow each other being one, where there are very many.
     """
     with operation_budget(model.operations):
-        started = extract_with_row_starts(model.form, bounds=model.for_device)
-        resolved = None if started is None else _resolved(started[1])
-        if started is not None and resolved is not None:
-            model.form, model.scop, model.in_blocks = started[0], resolved, False
-            return
+        for found in (
+            extract_with_row_starts(model.form, bounds=model.for_device),
+            extract_with_row_capacities(model.form),
+        ):
+            resolved = None if found is None else _resolved(found[1])
+            if found is not None and resolved is not None:
+                model.form, model.scop, model.in_blocks = found[0], resolved, False
+                return
         try:
             model.scop, model.in_blocks = extract_scop(model.region, form=model.form), False
         except Unsupported:

@@ -7,6 +7,7 @@ from pycparser import c_ast
 
 from polybuild.c.conversions import WIDE, limits
 from polybuild.c.syntax_tree import conjuncts
+from polybuild.c.synthetic import BoundedEnd
 from polybuild.c.types import IntegerType
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
@@ -68,6 +69,8 @@ def counter_hull(
         if first is not None and direction and kind.signed and kind.width >= 32:
             first = spaces.deepen(first)
             tested = tested.intersect(value.ge_set(first) if direction > 0 else value.le_set(first))
+    if isinstance(node.cond, BoundedEnd):
+        tested = tested.intersect(value.le_set(spaces.constant(depth + 1, node.cond.capacity - 1)))
     iterations = tested
     for conjunct in conjuncts(node.cond) if node.cond is not None else ():
         holds = affine_condition(conjunct, point.inside(counter, iterations), facts, assumptions)

@@ -33,6 +33,7 @@ from polybuild.normalise.pointer_offsets import with_pointer_offsets
 from polybuild.normalise.pointer_rotation import split_rotations
 from polybuild.normalise.pointer_tests import with_pointer_tests
 from polybuild.normalise.rotating_lvalues import name_moving_pointers
+from polybuild.normalise.row_capacities import with_row_capacities
 from polybuild.normalise.running_counters import with_row_starts
 from polybuild.normalise.running_values import keep_running_values
 from polybuild.normalise.split_arrays import split_arrays
@@ -152,6 +153,20 @@ def extract_with_row_starts(form: NormalForm, *, bounds: bool) -> tuple[NormalFo
         normal = normalise(region)
         started = NormalForm(region, with_bounds_in_headers(normal) if bounds else normal)
         return started, extract_scop(region, form=started)
+    return None
+
+
+def extract_with_row_capacities(form: NormalForm) -> tuple[NormalForm, Scop] | None:
+    """``form`` where rows of a fixed capacity are no longer than that, and the model of it.
+
+    None if there are no such rows, or the region is outside the model even so.
+    """
+    region = with_row_capacities(form.normal)
+    if region is form.normal:
+        return None
+    with contextlib.suppress(Unsupported):
+        bounded = NormalForm(region, region)
+        return bounded, extract_scop(region, form=bounded)
     return None
 
 

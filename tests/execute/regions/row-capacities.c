@@ -1,0 +1,93 @@
+// Bodies of functions as in data-dependent.c: rows of a fixed capacity, of which data say how much is used.
+
+//# rows_in_use: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] %= 5;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 0; k < a[i]; k++) x[4 * i + k] = x[4 * i + k] * 2 + y[4 * i + k];
+#pragma endscop
+
+//# rows_that_are_longer: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] = i % 5 == 3 && 4 * i + 7 < n * n ? 7 : a[i] % 5;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 0; k < a[i]; k++) x[4 * i + k] = x[4 * i + k] * 2 + y[4 * i];
+#pragma endscop
+
+//# rows_longer_by_one: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] = 4 * i + 4 < n * n ? 5 : 4;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 0; k < a[i]; k++) x[4 * i + k] = x[4 * i + k] * 2 + y[4 * i];
+#pragma endscop
+
+//# rows_up_to_the_last: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] = a[i] % 5 - 1;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 0; k <= a[i]; k++) x[i * 4 + k] *= y[i];
+#pragma endscop
+
+//# rows_up_to_a_last_beyond: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] = 4 * i + 4 < n * n ? 4 : 3;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 0; k <= a[i]; k++) x[i * 4 + k] = x[i * 4 + k] * 2 + y[i];
+#pragma endscop
+
+//# rows_with_a_counter_beside: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] %= 5;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 0, at = 4 * i; k < a[i]; k++, at++) x[at] = x[at] * 2 + y[at];
+#pragma endscop
+
+//# rows_of_named_pointers: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] %= 5;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++) {
+  double *to = x + 4 * i;
+  const double *from = y + 4 * i;
+  const int used = a[i];
+  for (int k = 0; k < used; k++) to[k] = to[k] * 2 + from[k];
+}
+#pragma endscop
+
+//# rows_while_used: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] %= 5;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++) {
+  int k = 0;
+  while (k < a[i]) {
+    x[4 * i + k] = x[4 * i + k] * 2 + y[4 * i + k];
+    k++;
+  }
+}
+#pragma endscop
+
+//# rows_of_an_enumerator: parallel
+enum { CAPACITY = 4 };
+for (int i = 0; i < n * n / 4; i++) a[i] %= 5;
+#pragma scop
+for (int j = 0; j < n / 4; j++)
+  for (int i = 0; i < n; i++) {
+    int row = j * n + i;
+    for (int k = 0; k < a[row]; k++) x[row * CAPACITY + k] = x[row * CAPACITY + k] * 2 + y[k];
+  }
+#pragma endscop
+
+//# rows_of_which_few_run: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] = i % 3 ? a[i] % 5 : 9;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  if (i % 3) for (int k = 0; k < a[i]; k++) x[4 * i + k] = x[4 * i + k] * 2 + y[4 * i + k];
+#pragma endscop
+
+//# rows_whose_use_changes: serial
+for (int i = 0; i < n * n / 4; i++) a[i] %= 4;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++) {
+  for (int k = 0; k < a[i]; k++) x[4 * i + k] = x[4 * i + k] * 2 + y[4 * i + k];
+  a[i] = a[i] / 2;
+}
+#pragma endscop

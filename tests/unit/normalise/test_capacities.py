@@ -1,0 +1,49 @@
+"""Ends of rows that data tell are bounded by how far rows are apart."""
+
+from __future__ import annotations
+
+import pytest
+from plain_regions import region_of
+
+from polybuild.codegen.c.bodies import c_text
+from polybuild.normalise.row_capacities import with_row_capacities
+
+
+def given(body: str):
+    text = (
+        "enum { SPACE = 32 }; void f(int n, int m, const int *used, double *p, double *q, double (*g)[3])"
+        f" {{\n#pragma scop\n{body}\n#pragma endscop\n}}"
+    )
+    return region_of(text)
+
+
+@pytest.mark.parametrize(
+    ("body", "test"),
+    [
+        ("for (int k = 0; k < used[i]; k++) p[64 * i + k] = 1;", "used[i] > 64"),
+        ("for (int k = 0; k <= used[i]; k += 1) p[k + i * 8] += q[k];", "used[i] >= 8"),
+        ("for (int k = 0; k < used[i]; k++) g[SPACE * i + k][0] = 1;", "used[i] > 32"),
+        ("for (int k = 0; k < used[i]; k++) p[4 * (i * m - 2 * n) + k + 3] = 1;", "used[i] > 4"),
+        ("for (int k = 0; k < used[i]; k++) { p[6 * i + k] = 1; p[9 * i + k + 1] = 1; }", "used[i] > 6"),
+    ],
+)
+def test_ends_are_bounded(body, test):
+    region = with_row_capacities(given(f"for (int i = 0; i < n; i++) {body}"))
+    assert f"__polybuild_never({test}, " in " ".join(map(c_text, region.statements))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int i = 0; i < n; i++) for (int k = 0; k < used[i]; k++) p[i + k] = 1;",
+        "for (int i = 0; i < n; i++) for (int k = 0; k < used[i]; k++) p[64 * i + 2 * k] = 1;",
+        "for (int i = 0; i < n; i++) for (int k = 0; k < used[i]; k++) p[64 * i + k * m] = 1;",
+        "for (int i = 0; i < n; i++) for (int k = 0; k < used[i]; k++) p[i] += q[64 * i + k];",
+        "for (int i = 0; i < n; i++) for (int k = 0; k < used[i]; k += 2) p[64 * i + k] = 1;",
+        "for (int i = 0; i < n; i++) for (int k = 0; k < 64; k++) p[64 * i + k] = 1;",
+        "for (int k = 0; k < used[0]; k++) p[64 * m + k] = 1;",
+    ],
+)
+def test_other_loops_stay(body):
+    region = given(body)
+    assert with_row_capacities(region) is region
