@@ -53,6 +53,18 @@ for (int i = 0; i < n * n / 4; i++) {
 }
 #pragma endscop
 
+//# rows_of_components: parallel
+struct cells { int *used; double (*at)[3], (*speed)[3]; } all = {a, (double (*)[3])x, (double (*)[3])y}, *cells = &all;
+for (int i = 0; i < n * n / 12; i++) a[i] %= 5;
+#pragma scop
+for (int i = 0; i < n * n / 12; i++)
+  for (int k = 0, at = 4 * i; k < cells->used[i]; k++, at++) {
+    cells->at[at][0] += 0.5 * cells->speed[at][0];
+    cells->at[at][1] += 0.5 * cells->speed[at][1];
+    cells->at[at][2] += 0.5 * cells->speed[at][2];
+  }
+#pragma endscop
+
 //# rows_while_used: parallel
 for (int i = 0; i < n * n / 4; i++) a[i] %= 5;
 #pragma scop
