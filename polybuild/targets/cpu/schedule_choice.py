@@ -103,8 +103,8 @@ def _several(scop: Scop, dependences: Dependences, order: Order) -> tuple[Order,
     """``order``, which is isl's, and those of our own scheduler.
 
     Where short loops are to stay in it the original order comes first: what is computed over a window is best
-    stored at once. So it does where rows end at data but are known to be short. Orders that linearise loops are
-    the last resort.
+    stored at once. So it does where rows end at data but are known to be short. Orders that linearise loops
+    are the last resort.
     """
     candidates, trips = [order], constant_trips(scop)
     bounded = scop.exits is not None and any(each.dynamic for each in scop.statements)
