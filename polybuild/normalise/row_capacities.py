@@ -34,7 +34,8 @@ _UP = {"++", "p++"}
 
 def with_row_capacities(region: Region) -> Region:
     """``region`` with such loops bounded by the capacities of their rows; itself if there are none."""
-    bounder = _RowBounder(region.visible.enumerators)
+    loaded = frozenset(name for each in region.statements for name in _loaded(each))
+    bounder = _RowBounder(region.visible.enumerators, loaded)
     statements = tuple(bounder.bounded(each, repeated=False) for each in region.statements)
     same = all(new is old for new, old in zip(statements, region.statements, strict=True))
     return region if same else dataclasses.replace(region, statements=statements)
@@ -42,9 +43,10 @@ def with_row_capacities(region: Region) -> Region:
 
 @dataclass(frozen=True, slots=True)
 class _RowBounder:
-    """Bounds loops over parts of rows; ``enumerators`` are numbers with names."""
+    """Bounds loops over parts of rows; ``enumerators`` are numbers with names, ``loaded`` those of data."""
 
     enumerators: Mapping[str, int]
+    loaded: frozenset[str]
 
     def bounded(self, node: c_ast.Node, *, repeated: bool) -> c_ast.Node:
         """``node``, which a loop around it repeats or not, with its loops over parts of rows bounded."""
@@ -69,7 +71,8 @@ class _RowBounder:
         counts = isinstance(condition.left, c_ast.ID) and condition.left.name == counter
         if condition.op not in {"<", "<="} or not counts or has_side_effect(condition.right):
             return 0
-        if not reads_memory(condition.right) and not isinstance(condition.right, c_ast.ID):
+        named = isinstance(condition.right, c_ast.ID) and condition.right.name in self.loaded
+        if not named and not reads_memory(condition.right):
             return 0
         targets = [target for each in walk(loop.stmt) if (target := changed_operand(each)) is not None]
         lengths = [
@@ -85,7 +88,9 @@ class _RowBounder:
             factor for factor, rest in terms if rest and not (len(rest) == 1 and _names(rest[0], counter))
         ]
         mixed = any(_names(part, counter) for _, rest in terms if len(rest) > 1 for part in rest)
-        return math.gcd(*others) if own == [1] and others and not mixed else 0
+        # where sizes are factors of all others, the distance of rows is no number
+        fixed = sum(len(rest) == 1 for _, rest in terms) > 1
+        return math.gcd(*others) if own == [1] and fixed and not mixed else 0
 
     def _terms(self, node: c_ast.Node) -> Iterator[tuple[int, tuple[c_ast.Node, ...]]]:
         """The terms of a sum, each with its constant factor and its other factors."""
@@ -107,6 +112,16 @@ class _RowBounder:
             yield from ((-factor, rest) for factor, rest in self._terms(node.expr))
         else:
             yield 1, (node,)
+
+
+def _loaded(node: c_ast.Node) -> Iterator[str]:
+    """The variables that ``node`` sets to values in memory."""
+    for each in walk(node):
+        if isinstance(each, c_ast.Decl) and each.init is not None and reads_memory(each.init):
+            yield str(each.name)
+        plain = isinstance(each, c_ast.Assignment) and each.op == "=" and isinstance(each.lvalue, c_ast.ID)
+        if plain and reads_memory(each.rvalue):
+            yield str(each.lvalue.name)
 
 
 def _with_test(loop: c_ast.For, capacity: int) -> c_ast.Node:

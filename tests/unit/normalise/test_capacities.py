@@ -20,6 +20,7 @@ def given(body: str):
 @pytest.mark.parametrize(
     ("body", "test"),
     [
+        ("{ const int last = used[i]; for (int k = 0; k < last; k++) p[64 * i + k] = 1; }", "last > 64"),
         ("for (int k = 0; k < used[i]; k++) p[64 * i + k] = 1;", "used[i] > 64"),
         ("for (int k = 0; k <= used[i]; k += 1) p[k + i * 8] += q[k];", "used[i] >= 8"),
         ("for (int k = 0; k < used[i]; k++) g[SPACE * i + k][0] = 1;", "used[i] > 32"),
@@ -41,6 +42,8 @@ def test_ends_are_bounded(body, test):
         "for (int i = 0; i < n; i++) for (int k = 0; k < used[i]; k++) p[i] += q[64 * i + k];",
         "for (int i = 0; i < n; i++) for (int k = 0; k < used[i]; k += 2) p[64 * i + k] = 1;",
         "for (int i = 0; i < n; i++) for (int k = 0; k < 64; k++) p[64 * i + k] = 1;",
+        "for (int i = 0; i < n; i++) for (int k = 0; k < m; k++) p[2 * m * i + k] = 1;",
+        "for (int i = 0; i < n; i++) for (int k = 0; k < used[i]; k++) p[2 * m * i + k] = 1;",
         "for (int k = 0; k < used[0]; k++) p[64 * m + k] = 1;",
     ],
 )
