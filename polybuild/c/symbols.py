@@ -36,9 +36,9 @@ class Symbol:
     the function; ``volatile`` if that qualifier is anywhere in its type.
 
     A parameter declared ``double A[n][m]`` keeps its ``ArrayType``, outermost
-    extent included, although C adjusts it to a pointer; it may overlap other
-    arrays unless ``restrict`` (``A[restrict n]``, ``*restrict A``). Extents are the
-    expressions of the declaration; a variable in one may have changed since.
+    extent included, although C adjusts it to a pointer, unless the function lets it lead elsewhere;
+    it may overlap other arrays unless ``restrict`` (``A[restrict n]``, ``*restrict A``). Extents are
+    the expressions of the declaration; a variable in one may have changed since.
     ``thread_local`` objects differ from thread to thread. A ``table`` is an array that has the elements of
     its declaration for ever: nothing changes them. A variable that nobody declared stands for
     ``lvalue``, an object in memory: it begins with what is there, and what it ends with is stored there.

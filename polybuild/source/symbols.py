@@ -194,6 +194,7 @@ class _NameUses:
     def __init__(self, body: c_ast.Node) -> None:
         self.addressed: dict[str, list[c_ast.Node]] = {}  # the lvalues whose address it takes, likewise
         self.changed: set[str] = set()
+        self.assigned: set[str] = set()  # those that are changed themselves, not what they lead to
         self.values: dict[str, list[c_ast.Node]] = {}  # maximal lvalues by the name they start from
         self._visit(body)
 
@@ -201,6 +202,7 @@ class _NameUses:
         changed = changed_operand(node)
         if changed is not None and (root := _root(changed)) is not None:
             self.changed.add(root)
+            self.assigned |= {root} if isinstance(changed, c_ast.ID) else set()
         if isinstance(node, c_ast.UnaryOp) and node.op == "&":
             if (root := _root(node.expr)) is not None:
                 self.addressed.setdefault(root, []).append(node.expr)
@@ -234,6 +236,8 @@ def _root(node: c_ast.Node) -> str | None:
 
 
 def _with_uses(symbol: Symbol, uses: _NameUses) -> Symbol:
+    if symbol.name in uses.assigned and isinstance(symbol.type, ArrayType):
+        symbol = replace(symbol, type=PointerType(symbol.type.element, restrict=symbol.restrict))
     addressed = uses.addressed.get(symbol.name, ())
     taken = any(not _leads_elsewhere(node, symbol.type) for node in addressed) or any(
         isinstance(_lvalue_type(node, symbol.type), ArrayType) for node in uses.values.get(symbol.name, ())

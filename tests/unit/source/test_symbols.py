@@ -97,6 +97,16 @@ def test_later_declarations_do_not_lose_extents(read: Reader) -> None:
     assert found["A"].type.extent is not None
 
 
+def test_parameters_that_lead_elsewhere_are_pointers(read: Reader) -> None:
+    parameters = "int n, double a[n][4], double b[restrict n][4], double c[n][4]"
+    found = symbols(read, f"double (*d)[4] = a; a = b; b = d; c[0][0] = 1;\n{EMPTY}", parameters)
+    pointers = {name for name, each in found.items() if isinstance(each.type, PointerType)}
+    assert pointers == {"a", "b", "d"}
+    assert found["b"].restrict
+    assert not found["a"].restrict
+    assert not found["a"].address_taken
+
+
 def test_addresses(read: Reader) -> None:
     before = "struct s { int x[3]; int y; }; void use(double *); int scan(int *);\n"
     body = (
