@@ -161,6 +161,8 @@ NEIGHBOUR_TERMS = 32
 """Terms of a sum over neighbours of a grid point that becomes one expression: 27 are those of a cube."""
 STEPS_OVER_PLANES = 3
 """Loops around a point of a grid of two dimensions, with that over time."""
+STEPS_OVER_LINES = 2
+"""The same of a line."""
 SEPARATE_LAYERS = 2
 """Conditions under which a point is changed, as near one side of a grid each, that are loops of their own."""
 VALUE_NODES = 200

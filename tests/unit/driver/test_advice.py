@@ -214,3 +214,47 @@ def test_variables_that_are_set_from_the_grid_leave_no_tiles_over_time(tmp_path)
 def test_steps_that_have_no_tiles_in_any_case_are_not_advised_on(tmp_path):
     far = WAVES.replace("u[t % 2][i - 1][j]", "u[t % 2][1][1]").replace("BESIDE", ENERGY)
     assert advised(report(tmp_path, far), "time-tiles") == []
+
+
+BOTH_WAYS = """\
+void relax(int n, int steps, double u[restrict n][n]) {
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        u[i][j] = 0.25 * (u[i - 1][j] + u[i][j - 1] + u[i + 1][j] + u[i][j + 1]);
+    BACK
+  }
+#pragma endscop
+}
+"""
+BACK = """for (int i = n - 2; i > 0; i--)
+      for (int j = n - 2; j > 0; j--)
+        u[i][j] = 0.25 * (u[i - 1][j] + u[i][j - 1] + u[i + 1][j] + u[i][j + 1]);"""
+
+
+def test_sweeps_in_both_directions_leave_no_tiles_over_time(tmp_path):
+    before = report(tmp_path, BOTH_WAYS.replace("BACK", BACK))
+    ((line, message),) = advised(before, "time-tiles")
+    assert line == 9
+    assert message.startswith("this sweep over 'u' runs against that of line 6")
+    assert advised(report(tmp_path, BOTH_WAYS.replace("BACK", "")), "time-tiles") == []
+
+
+def test_sums_along_lines_leave_no_tiles_over_time(tmp_path):
+    text = """\
+void steps(int n, int steps, double u[restrict n], double v[restrict n], double *restrict norm) {
+#pragma scop
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++) v[i] = 0.3 * (u[i - 1] + u[i] + u[i + 1]);
+    for (int i = 1; i < n - 1; i++) u[i] = v[i];
+    double s = 0;
+    for (int i = 1; i < n - 1; i++) s += u[i] * u[i];
+    norm[t] = s;
+  }
+#pragma endscop
+}
+"""
+    ((line, message),) = advised(report(tmp_path, text), "time-tiles")
+    assert line == 7
+    assert message.startswith("'s' is summed up over all points of each step")
