@@ -2,7 +2,7 @@
 
 usage: python -m benchmarks.styles [--compiler gcc] [--threads 1,2] [--runs N] [--kernels NAME,...]
                                    [--styles NAME,...] [--jobs N] [--output FILE]
-                                   [--folder FOLDER] [--build]
+                                   [--folder FOLDER] [--build] [--memory FACTOR]
 
 For each kernel, style and number of threads: milliseconds of the compiler alone on one thread and of the
 transformed loops, and the time of the best style of the same order of operations over that of this one;
@@ -11,7 +11,9 @@ loops start at multiples of 64 bytes, so that the same instructions take the sam
 to be that of the compiler, to the bit. Geometric means and the worst of kernels, styles, and all follow.
 All programs are built before the first one is timed, several at once. With --folder they are kept, and those
 that are there are not built again; --build builds only, so that a machine is needed for itself no longer than
-programs are timed.
+programs are timed. --memory tells instead how much memory each takes, for sizes that are so many times those
+that are timed: the peak of the compiler alone, what the transformed loops take beside that on one thread, and
+what each further thread takes.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ from pathlib import Path
 from benchmarks.cpu.machine import describe
 from benchmarks.ordinary.measure import PLACED
 from benchmarks.styles.kernels import KERNELS
-from benchmarks.styles.program import program
+from benchmarks.styles.memory import compare_memory
+from benchmarks.styles.program import Programs, program
 from benchmarks.styles.styles import STYLES, styled
 from benchmarks.styles.tree import Kernel
 from polybuild.driver.file import compile_source
@@ -41,16 +44,6 @@ from polybuild.options import Options
 
 _FLAGS = ("-O3", "-march=native", "-ffp-contract=off", PLACED, "-fopenmp", "-w")
 _SECONDS = "0.05"
-
-
-@dataclass(frozen=True, slots=True)
-class Programs:
-    """A kernel's program as it is and transformed, its styles by number, and what was not transformed."""
-
-    original: str
-    transformed: str
-    styles: tuple[str, ...]
-    kept: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +85,26 @@ def _table(built: dict[str, Programs], arguments: argparse.Namespace) -> int:
 
     machine = describe(arguments.compiler)
     say(f"{machine['processor']}, {machine['cores']} cores; {machine['compiler']}; {machine['date']}")
+    if arguments.memory:
+        threads = max(map(int, arguments.threads.split(",")))
+        compare_memory(
+            built, arguments.memory, threads, say, styles=set(filter(None, arguments.styles.split(",")))
+        )
+        _write(lines, arguments)
+        return 0
     say(f"{'kernel':12} {'style':22} {'thr.':>4} {'alone':>9} {'ms':>9} {'gain':>6} {'of best':>8}")
     rows: list[Row] = []
     for kernel in (each for each in KERNELS if each.name in built):
         rows += _measured(kernel, built[kernel.name], arguments, say)
     _summary(rows, say)
+    _write(lines, arguments)
+    return 0 if all(row.right for row in rows) else 1
+
+
+def _write(lines: list[str], arguments: argparse.Namespace) -> None:
+    """Write ``lines`` to the file that is asked for."""
     if arguments.output:
         Path(arguments.output).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return 0 if all(row.right for row in rows) else 1
 
 
 def build(
@@ -242,6 +247,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="programs to build at once")
     parser.add_argument("--output", default="", help="a file for the table")
     parser.add_argument("--folder", default="", help="where programs of one compiler are kept")
+    parser.add_argument("--memory", type=int, default=0, metavar="FACTOR", help="peaks of memory instead")
     parser.add_argument("--build", action="store_true", help="build the programs in --folder, and no more")
     return parser.parse_args()
 

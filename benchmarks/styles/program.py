@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from benchmarks.styles.addressing import ADDRESSING
 from benchmarks.styles.styles import STYLES
@@ -51,6 +52,16 @@ int main(int count, char **words)
   return 0;
 }}
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """A kernel's program as it is and transformed, its styles by number, and what was not transformed."""
+
+    original: str
+    transformed: str
+    styles: tuple[str, ...]
+    kept: tuple[str, ...]
 
 
 def program(kernel: Kernel, styles: Mapping[str, tuple[Kernel, str]]) -> str:

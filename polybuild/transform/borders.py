@@ -29,7 +29,6 @@ def may_have_border(scop: Scop, statement: Statement) -> bool:
     """Whether some iterations of ``statement`` may differ from the others: a first look."""
     if any(is_choice(each) or _is_guarded(each, statement) for each in statement.accesses):
         return True
-    # what cuts the last block of loops blocked by hand goes with the blocks
     return (_is_cut(statement) and not has_blocks(statement)) or _runs_in_part(scop, statement)
 
 
@@ -42,7 +41,8 @@ def _is_guarded(access: Access, statement: Statement) -> bool:
     """Whether some instances of ``statement`` do without ``access``."""
     if not access.exact or access.kind is not AccessKind.READ or not access.array.extents:
         return False
-    return not access.relation.domain().plain_is_equal(statement.domain)
+    read = access.relation.domain()
+    return not read.plain_is_equal(statement.domain) and not statement.domain.is_subset(read)
 
 
 def _is_cut(statement: Statement) -> bool:
@@ -107,7 +107,8 @@ class NestBorders:
                     unread = statement.domain.subtract(access.relation.domain())
                     yield from self._outer_parts(unread.apply(self._outer(statement)), everywhere)
             yield from self._outer_parts(everywhere.subtract(self._iterations(statement)), everywhere)
-            for position in range(self.depth, len(statement.iterators)):
+            # what cuts the last block of loops blocked by hand goes with the blocks
+            for position in range(self.depth, len(statement.iterators) if not has_blocks(statement) else 0):
                 yield from self._cut(statement, position)
 
     def passes_values(self, interior: isl.Set) -> bool:

@@ -65,7 +65,9 @@ def with_peeled_steps(schedule: isl.Schedule) -> isl.Schedule | None:
             first = isl.UnionSet.from_set(every.lexmin())
             if _are_some(each.is_subset(first) for each in statements):
                 return band.order_before(counter.intersect_range(first).domain()).get_schedule()
-        between = _only_iteration([isl.Set.from_union_set(each) for each in statements])
+        between = _only_iteration(
+            [isl.Set.from_union_set(each) for each in statements if not each.is_empty()]
+        )
         if between is not None:
             return _around(band, counter, every, between).get_schedule()
     return None

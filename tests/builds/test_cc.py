@@ -296,7 +296,7 @@ def test_disabled():
 def test_marks_that_stay_are_no_errors(folder, disabled):
     (folder / "kept.c").write_text(
         "void f(int n, double *a) {\n#pragma scop\n  for (int i = 0; i < n; i++) if (a[i] > 2) goto end;\n"
-        "  end: ;\n#pragma endscop\n}\n"
+        "  { end: ; }\n#pragma endscop\n}\n"
     )
     flags = ("-Wall", "-Werror", "-Wno-error=polybuild")
     said = cc("gcc", *flags, "-c", "kept.c", POLYBUILD_DISABLE=disabled)
@@ -351,7 +351,7 @@ def test_a_compiler_without_mpi(folder):
 @pytest.mark.fast
 def test_a_region_that_is_kept():
     Path("kernels/fill.c").write_text(
-        REGION.replace("#pragma endscop", "  goto end;\nend:;\n#pragma endscop")
+        REGION.replace("#pragma endscop", "  goto end;\n{ end:; }\n#pragma endscop")
     )
     words = ["-c", "kernels/fill.c"]
     assert "kernels/fill.c:" in cc("gcc", *words)

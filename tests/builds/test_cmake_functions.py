@@ -121,7 +121,7 @@ def test_without_openmp(tmp_path: Path) -> None:
 
 def test_region_that_is_kept(tmp_path: Path) -> None:
     app = copy_of("app", tmp_path, GENERATOR, subdirectory_settings())
-    app.edit("src/kernels.c", "#pragma endscop", "  goto end;\nend:;\n#pragma endscop")
+    app.edit("src/kernels.c", "#pragma endscop", "  goto end;\n{ end:; }\n#pragma endscop")
     log = app.build()
     assert re.search(r"kernels\.c:\d+(:\d+)?: warning: .*\[-Wpolybuild-", log), log
     assert app.run("app")
@@ -279,7 +279,7 @@ int %s(void) {
   int s = 0;
 #pragma scop
   for (int i = 0; i < 9; i++) if (i == 7) goto end; else s++;
-  end: ;
+  { end: ; }
 #pragma endscop
   return s;
 }

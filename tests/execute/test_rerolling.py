@@ -283,6 +283,16 @@ REROLLED = {
         for (int i = 1; i + 1 < n; i++) {{ {left_first("A[i][j] = C[i][j];")} }} }}""",
         2,
     ),
+    "a window unrolled, of points in blocks": (
+        """for (int ii = 0; ii < n; ii += 32) for (int jj = 0; jj < n; jj += 32)
+        for (int i = ii; i < (ii + 32 < n ? ii + 32 : n); i++)
+        for (int j = jj; j < (jj + 32 < n ? jj + 32 : n); j++) { double s = 0;
+        for (int l = 0; l < 3; l++) { for (k = 0; k + 1 < 3; k += 2) {
+          s += B[l][k] * A[i + l][j + k]; s += B[l][k + 1] * A[i + l][j + k + 1]; }
+          for (k = 3 - 3 % 2; k < 3; k++) s += B[l][k] * A[i + l][j + k]; }
+        C[i][j] = s; }""",
+        3,
+    ),
     "row outside": (
         """if (n > 0) for (int j = 0; j < n; j++) C[0][j] = A[0][j] + B[0][j];
         for (int i = 1; i < n; i++) for (int j = 0; j < n; j++) C[i][j] = A[i][j] + B[i][j];""",

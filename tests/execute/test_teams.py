@@ -39,6 +39,7 @@ int close(int file) { return file == 99 ? 0 : -1; }
 static void after(double seconds, long times) {
   clock_now += seconds;
   preempted += times;
+  waited += 3000000 * times;
   printf("%d\\n", polybuild_team());
 }
 int main(void) {
@@ -70,6 +71,7 @@ def teams(tmp_path, compiler, steps, **environment):
         "-Werror",
         "-D_OPENMP=201511",
         "-Wno-unknown-pragmas",
+        "-Wno-unused-parameter",
     ]
     done = subprocess.run(
         [*command, str(source), "-o", str(program)], check=False, capture_output=True, text=True, timeout=60
@@ -99,18 +101,26 @@ def test_teams_shrink_while_processors_are_taken_away_and_grow_again(tmp_path, c
         ("after(0.02, 9)", 8),
         ("after(0.005, 9)", 8),  # not looked at yet
         ("after(0.015, 0)", 4),
-        ("after(0.1, 0)", 4),  # not so soon again
-        ("after(0.4, 50)", 4),
-        ("after(0.4, 50)", 2),
-        ("after(2, 500)", 1),
-        ("after(2, 500)", 1),
-        ("after(2, 0)", 2),
-        ("after(2, 0)", 4),
-        ("after(0.02, 9)", 2),  # on trial, once is enough
-        ("after(0.3, 0)", 2),
-        ("after(0.3, 0)", 4),
-        ("after(2, 0)", 8),
-        ("after(2, 0)", 8),
+        ("after(0.05, 0)", 4),  # not so soon again
+        ("after(0.06, 0)", 8),
+        ("after(0.02, 9)", 4),  # on trial, once is enough
+        ("after(0.15, 0)", 4),  # and the next trial is later
+        ("after(0.06, 0)", 8),
+        ("after(0.1, 0)", 8),
+        ("after(0.02, 9)", 8),
+        ("after(0.02, 9)", 4),
+        ("after(0.02, 9)", 2),
+        ("after(0.4, 50)", 1),
+        ("after(2, 900)", 1),
+        ("after(1, 0)", 1),
+        ("after(1, 0)", 2),
+        ("after(1, 0)", 4),
+        ("after(1, 0)", 8),
+        ("after(9, 0)", 8),
+        ("after(0.02, 9)", 8),
+        ("after(0.02, 9)", 4),
+        ("after(0.09, 0)", 4),  # that was long ago
+        ("after(0.02, 0)", 8),
     ]
     assert teams(tmp_path, compiler, [each for each, _ in steps]) == [each for _, each in steps]
 
@@ -124,11 +134,60 @@ def test_teams_shrink_where_the_thread_waits_for_a_processor(tmp_path, compiler)
         ("waited += 10000000; after(0.02, 0)", 4),
         ("waited += 10000000; after(0.02, 0)", 2),
         ("waited += 10000000; after(0.02, 0)", 1),
-        ("waited += 900000000; after(2, 0)", 1),
-        ("waited += 0; after(0.9, 0)", 1),  # not so soon again
+        ("waited += 900000000; after(1, 0)", 1),
+        ("waited += 0; after(0.7, 0)", 1),  # not so soon again
         ("waited += 0; after(0.2, 0)", 2),
     ]
     assert teams(tmp_path, compiler, [each for each, _ in steps]) == [each for _, each in steps]
+
+
+def test_processors_that_are_taken_for_moments_do_not_matter(tmp_path):
+    steps = ["after(0, 0)", *["preempted += 9; after(0.02, 0)"] * 5]
+    assert teams(tmp_path, "gcc", steps) == [8] * 6
+
+
+# the second thread alone waits, for half of the time
+OTHERS = """\
+#include <stdio.h>
+#include <string.h>
+static double clock_now = 1;
+static long preempted = 0, waited = 0;
+double omp_get_wtime(void);
+int omp_get_thread_num(void);
+void omp_set_num_threads(int threads);
+int getrusage(int who, long *usage);
+int open(const char *path, int flags, ...);
+long read(int file, void *text, unsigned long size);
+int close(int file);
+double omp_get_wtime(void) { return clock_now; }
+int getrusage(int who, long *usage) { usage[17] = who == 0 ? preempted : -1; return 0; }
+int open(const char *path, int flags, ...) {
+  return flags || strcmp(path, "/proc/thread-self/schedstat") ? -1 : 99;
+}
+long read(int file, void *text, unsigned long size) {
+  long own = omp_get_thread_num() == 1 ? waited : 0;
+  return file == 99 ? snprintf(text, size, "123456789 %ld 42\\n", own) : -1;
+}
+int close(int file) { return file == 99 ? 0 : -1; }
+int main(void) {
+  omp_set_num_threads(4);
+  for (int k = 0; k < 5; k++) {
+    printf("%d ", polybuild_team());
+    clock_now += 0.02, preempted += TIMES, waited += 10000000;
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("times", "expected"), [(9, "4 4 2 1 1"), (0, "4 4 4 4 4")])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_other_threads_may_be_those_that_wait(tmp_path, compiler, times, expected):
+    """They are asked where some thread often loses its processor."""
+    head = "#define POLYBUILD_HELPER static\n#define POLYBUILD_NOINLINE static\n"
+    text = head + DEFINITION + OTHERS.replace("TIMES", str(times))
+    made = write(tmp_path / "others.c", text)
+    assert output(made, "-fopenmp", compiler=compiler) == f"{expected} "
 
 
 def test_who_asks_is_told_that_teams_shrink_and_grow(tmp_path):

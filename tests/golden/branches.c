@@ -47,10 +47,10 @@ extern long polybuild_file_read(int file, void *text, unsigned long size) __asm_
 extern int polybuild_file_close(int file) __asm__("close");
 extern int polybuild_say(int file, const char *text, ...) __asm__("dprintf");
 extern char *polybuild_variable(const char *name) __asm__("getenv");
-static double polybuild_looked, polybuild_until, polybuild_waited;
+static double polybuild_looked, polybuild_until, polybuild_pause, polybuild_waited;
 static long polybuild_preempted;
 static int polybuild_limit, polybuild_disturbed;
-#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_waited)
+#pragma omp threadprivate(polybuild_looked, polybuild_until, polybuild_pause, polybuild_waited)
 #pragma omp threadprivate(polybuild_preempted, polybuild_limit, polybuild_disturbed)
 /* the seconds that this thread has waited for a processor: the second number of three, in nanoseconds */
 POLYBUILD_HELPER double polybuild_wait(void)
@@ -69,10 +69,22 @@ POLYBUILD_HELPER double polybuild_wait(void)
   polybuild_file_close(file);
   return waited * 1e-9;
 }
+/* the longest that one of so many threads has waited since it was asked last */
+POLYBUILD_HELPER double polybuild_longest_wait(int threads)
+{
+  double longest = 0;
+#pragma omp parallel num_threads(threads) reduction(max : longest)
+  {
+    double waited = polybuild_wait(), since = waited - polybuild_waited;
+    polybuild_waited = waited;
+    longest = since > longest ? since : longest;
+  }
+  return longest;
+}
 /* how many threads to start: fewer for a while where others take the processors away from them */
 POLYBUILD_NOINLINE int polybuild_team(void)
 {
-  int all = omp_get_max_threads(), level = omp_get_active_level(), before, disturbed;
+  int all = omp_get_max_threads(), level = omp_get_active_level(), before, disturbed, often;
   double now, passed, waited;
   long usage[36] = {0}, preempted; /* a struct rusage: the last of 18 counts involuntary switches */
   if (all < 2 || level > 0)
@@ -84,14 +96,16 @@ POLYBUILD_NOINLINE int polybuild_team(void)
   if (passed < 0.01 || polybuild_usage(0, usage) != 0)
     return polybuild_limit;
   before = polybuild_limit;
-  waited = polybuild_wait();
   preempted = usage[17] - polybuild_preempted;
-  disturbed = waited - polybuild_waited > 0.2 * passed || (preempted > 1 && (double)preempted > 50 * passed);
-  disturbed = disturbed && polybuild_looked > 0;
+  often = preempted > 1 && (double)preempted > 50 * passed;
+  waited = polybuild_longest_wait(often ? polybuild_limit : 1);
+  disturbed = waited > 0.35 * passed && polybuild_looked > 0;
   polybuild_disturbed = disturbed ? polybuild_disturbed + 1 : 0;
   if (polybuild_disturbed > 1) {
     polybuild_limit -= polybuild_limit / 2;
-    polybuild_until = now + 20 * (passed < 0.05 ? passed : 0.05);
+    polybuild_pause = now < polybuild_until + 4 * polybuild_pause ? 2 * polybuild_pause : 0.1;
+    polybuild_pause = polybuild_pause < 1.6 ? polybuild_pause : 1.6;
+    polybuild_until = now + polybuild_pause;
   } else if (!disturbed && now >= polybuild_until && polybuild_limit < all) {
     polybuild_limit = polybuild_limit < all / 2 ? 2 * polybuild_limit : all;
     polybuild_disturbed = 1; /* these are on trial: once is enough to take them back */
@@ -100,7 +114,6 @@ POLYBUILD_NOINLINE int polybuild_team(void)
     polybuild_say(2, "polybuild: %d of %d threads%s\n", polybuild_limit, all,
                   polybuild_limit < all ? ", as other work takes the processors" : " again");
   polybuild_looked = now;
-  polybuild_waited = waited;
   polybuild_preempted = usage[17];
   return polybuild_limit;
 }

@@ -25,9 +25,10 @@ from polybuild.schedule.pluto.search import NoHyperplane, Strategy
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.stencils import order_of_stencil, with_shared_nests
-from polybuild.targets.cpu.unit_strides import with_unit_strides
+from polybuild.targets.cpu.unit_strides import with_rows_innermost, with_unit_strides
 from polybuild.transform.bands import in_single_loops
 from polybuild.transform.full_unrolling import has_small_trip_counts, unroll_small_trip_counts
+from polybuild.transform.shared_loops import with_own_loops_inside
 from polybuild.values import dataclass
 
 _T = TypeVar("_T")
@@ -35,7 +36,7 @@ _T = TypeVar("_T")
 _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEEDED}
 
 ORIGINAL, _ISL, _PLUTO = "original order", "isl's order", "Pluto's order"
-ALONG_ROWS = "isl's order, along rows"
+ALONG_ROWS, _FUSED = "isl's order, along rows", "isl's order, in fused loops"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,8 @@ def _several(scop: Scop, dependences: Dependences, order: Order) -> tuple[Order,
     """``order``, which is isl's, and those of our own scheduler.
 
     Where short loops are to stay in it the original order comes first: what is computed over a window is best
-    stored at once. So it does where rows end at data but are known to be short. Orders that linearise loops
-    are the last resort.
+    stored at once, which is also why loops that were apart, as over a buffer for a row, are fused. So it does
+    where rows end at data but are known to be short. Orders that linearise loops are the last resort.
     """
     candidates, trips = [order], constant_trips(scop)
     bounded = scop.exits is not None and any(each.dynamic for each in scop.statements)
@@ -113,6 +114,11 @@ def _several(scop: Scop, dependences: Dependences, order: Order) -> tuple[Order,
             original = original_bands(scop, dependences)
             check_schedule(original, dependences, scop.domain)
             candidates.insert(0, Order(ORIGINAL, unroll_small_trip_counts(scop, original)))
+            shared = [
+                Order(each.name, unroll_small_trip_counts(scop, each.schedule))
+                for each in _over_windows(scop, dependences)
+            ]
+            candidates[:0] = [each for each in shared if not _is_same(each, candidates[0])]
     others = _pluto(scop, dependences, _CANDIDATES, TRIAL_OPERATIONS, TRIAL_EFFORT)
     for each in itertools.chain(others, _along_rows(scop, dependences, order)):
         candidate = Order(each.name, unroll_small_trip_counts(scop, each.schedule))
@@ -135,6 +141,17 @@ def _along_rows(scop: Scop, dependences: Dependences, order: Order) -> Iterator[
         bands = original_bands(replace(scop, schedule=straight), dependences)
         check_schedule(bands, dependences, scop.domain)
         yield Order(ALONG_ROWS, bands)
+
+
+def _over_windows(scop: Scop, dependences: Dependences) -> Iterator[Order]:
+    """Isl's order in as few loops as there can be, where short loops are to stay in it, if found in time."""
+    if has_small_trip_counts(scop):
+        fused = _within(TRIAL_OPERATIONS, partial(compute_schedule, scop, dependences, Fusion.MAX))
+        schedule = None if fused is None else with_own_loops_inside(fused, dependences.validity)
+        if schedule is not None:
+            schedule = with_rows_innermost(scop, schedule)
+            check_schedule(schedule, dependences, scop.domain)
+            yield Order(_FUSED, schedule)
 
 
 def _is_same(first: Order, second: Order) -> bool:

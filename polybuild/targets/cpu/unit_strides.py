@@ -20,11 +20,26 @@ from polybuild.poly.trees import counts_down, is_band, negate
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.targets.cpu.strides import Stride, references
+from polybuild.transform.bands import permute
 
 
 def with_unit_strides(scop: Scop, dependences: Dependences, schedule: isl.Schedule) -> isl.Schedule:
     """``schedule`` with nests of single loops in the order and direction of their rows."""
     return _straightened(schedule.get_root(), scop, dependences).get_schedule()
+
+
+def with_rows_innermost(scop: Scop, schedule: isl.Schedule) -> isl.Schedule:
+    """``schedule`` with that member of its outermost permutable band last that its writes run along."""
+    band = schedule.get_root().child(0)
+    if not is_band(band) or not band.band_get_permutable():
+        return schedule
+    writes = [each for each in references(scop, band) if each.access.kind is not AccessKind.READ]
+    strides = [{each.stride(member) for each in writes} for member in range(band.band_n_member())]
+    rows = [member for member, found in enumerate(strides) if found - {Stride.NONE} == {Stride.UNIT}]
+    if not rows or Stride.UNIT in strides[-1]:
+        return schedule
+    order = [*(member for member in range(len(strides)) if member != rows[-1]), rows[-1]]
+    return permute(band, order).get_schedule()
 
 
 def _straightened(node: isl.ScheduleNode, scop: Scop, dependences: Dependences) -> isl.ScheduleNode:

@@ -164,6 +164,8 @@ def _in_line(stencil: Stencil, dependences: isl.UnionMap) -> bool:
     hull = isl.Set.from_point(isl.Point.zero(isl.Set.from_union_set(place.range()).get_space()))
     for piece in (one for each in maps_of(dependences) for one in each.get_basic_maps()):
         pairs = isl.UnionMap.from_basic_map(piece).apply_domain(place).apply_range(place)
+        if pairs.is_empty():  # of other parts of the steps
+            continue
         deltas = isl.Set.from_union_set(pairs.deltas())
         deltas = deltas.project_out(isl.dim_type.param, 0, deltas.dim(isl.dim_type.param))
         line = hull.union(deltas).affine_hull().remove_divs()

@@ -206,11 +206,11 @@ def test_steps_with_memory_of_their_own_get_no_tiles_over_time(model):
     assert not order_of_stencil(found.scop, found.dependences, context_of())
 
 
-@pytest.mark.parametrize("steps", [2, 20])
+@pytest.mark.parametrize("steps", [1, 20])  # of two sweeps each
 def test_a_few_steps_share_too_little(model, steps):
     found = model(HEAT.replace("t < steps", f"t < {steps}"), PLANE)
     order = order_of_stencil(found.scop, found.dependences, context_of())
-    assert (order is not None) is (steps > 2)
+    assert (order is not None) is (steps > 1)
 
 
 def test_rows_of_bytes_are_as_long_as_others(model):
