@@ -21,7 +21,6 @@ function around a region changes with it: what is read after the region is known
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -32,39 +31,16 @@ from polybuild.c.syntax_tree import changed_operand, duplicate, has_side_effect,
 from polybuild.c.synthetic import declarator, number
 from polybuild.normalise.jump_tables import as_jumping_conditions
 from polybuild.normalise.names import unused_name
+from polybuild.normalise.rewritten_functions import with_rewritten_functions
 from polybuild.normalise.structure import continues, declared_in, items_of, reads_memory, without_jumps
-from polybuild.source.blocks import place_region
-from polybuild.source.model import Callee, Region
+from polybuild.source.model import Region
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
 def with_forward_jumps_as_conditions(region: Region) -> Region:
     """``region`` without such jumps, in it and in what it calls; itself if there are none."""
-    callees = {name: _in_callee(each) for name, each in region.callees.items()}
-    if any(each is not region.callees[name] for name, each in callees.items()):
-        region = dataclasses.replace(region, callees=callees)
-    function = _without_jumps(region)
-    if function is region.function:
-        return region
-    placement = place_region(function, region.index)
-    return (
-        region
-        if placement is None
-        else dataclasses.replace(region, function=function, statements=placement.statements)
-    )
-
-
-def _in_callee(callee: Callee) -> Callee:
-    if callee.body is None:
-        return callee
-    function = _without_jumps(callee.body)
-    if function is callee.body.function:
-        return callee
-    statements = tuple(function.body.block_items or ())
-    return dataclasses.replace(
-        callee, body=dataclasses.replace(callee.body, function=function, statements=statements)
-    )
+    return with_rewritten_functions(region, _without_jumps)
 
 
 def _without_jumps(region: Region) -> c_ast.FuncDef:

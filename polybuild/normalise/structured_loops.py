@@ -23,7 +23,6 @@ a region changes with it: what is read after the region is known then.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -32,38 +31,16 @@ from pycparser import c_ast
 from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import changed_operand, duplicate, key, mapped, replaced, walk
 from polybuild.c.synthetic import number
-from polybuild.source.blocks import outward_jumps, place_region
-from polybuild.source.model import Callee, Region
+from polybuild.normalise.rewritten_functions import with_rewritten_functions
+from polybuild.source.blocks import outward_jumps
+from polybuild.source.model import Region
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
 def with_structured_loops(region: Region) -> Region:
     """``region`` with such loops as plain ones, in it and in what it calls; itself if there are none."""
-    callees = {name: _in_callee(each) for name, each in region.callees.items()}
-    changed = any(each is not region.callees[name] for name, each in callees.items())
-    if changed:
-        region = dataclasses.replace(region, callees=callees)
-    function = _Structurer(region.function).function()
-    if function is region.function:
-        return region
-    placement = place_region(function, region.index)
-    return (
-        region
-        if placement is None
-        else dataclasses.replace(region, function=function, statements=placement.statements)
-    )
-
-
-def _in_callee(callee: Callee) -> Callee:
-    body = callee.body
-    function = None if body is None else _Structurer(body.function).function()
-    if body is None or function is None or function is body.function:
-        return callee
-    statements = tuple(function.body.block_items or ())
-    return dataclasses.replace(
-        callee, body=dataclasses.replace(body, function=function, statements=statements)
-    )
+    return with_rewritten_functions(region, lambda each: _Structurer(each.function).function())
 
 
 class _Structurer:

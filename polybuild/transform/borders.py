@@ -107,8 +107,11 @@ class NestBorders:
                     unread = statement.domain.subtract(access.relation.domain())
                     yield from self._outer_parts(unread.apply(self._outer(statement)), everywhere)
             yield from self._outer_parts(everywhere.subtract(self._iterations(statement)), everywhere)
-            # what cuts the last block of loops blocked by hand goes with the blocks
-            for position in range(self.depth, len(statement.iterators) if not has_blocks(statement) else 0):
+            if has_blocks(
+                statement
+            ):  # what cuts the last block of loops blocked by hand goes with the blocks
+                continue
+            for position in range(self.depth, len(statement.iterators)):
                 yield from self._cut(statement, position)
 
     def passes_values(self, interior: isl.Set) -> bool:

@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 _CUTS = {"auto": Cut.SMART, "min": Cut.ALL, "max": Cut.NEEDED, "depth": Cut.NEEDED}
 
 ORIGINAL, _ISL, _PLUTO = "original order", "isl's order", "Pluto's order"
-ALONG_ROWS, _FUSED = "isl's order, along rows", "isl's order, in fused loops"
+ALONG_ROWS, _SHARED = "isl's order, along rows", "isl's order, in fused loops"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +114,9 @@ def _several(scop: Scop, dependences: Dependences, order: Order) -> tuple[Order,
             original = original_bands(scop, dependences)
             check_schedule(original, dependences, scop.domain)
             candidates.insert(0, Order(ORIGINAL, unroll_small_trip_counts(scop, original)))
-            shared = [
-                Order(each.name, unroll_small_trip_counts(scop, each.schedule))
-                for each in _over_windows(scop, dependences)
-            ]
-            candidates[:0] = [each for each in shared if not _is_same(each, candidates[0])]
+            shared = _in_shared_loops(scop, dependences)
+            if shared is not None and not _is_same(shared, candidates[0]):
+                candidates.insert(0, shared)
     others = _pluto(scop, dependences, _CANDIDATES, TRIAL_OPERATIONS, TRIAL_EFFORT)
     for each in itertools.chain(others, _along_rows(scop, dependences, order)):
         candidate = Order(each.name, unroll_small_trip_counts(scop, each.schedule))
@@ -143,15 +141,20 @@ def _along_rows(scop: Scop, dependences: Dependences, order: Order) -> Iterator[
         yield Order(ALONG_ROWS, bands)
 
 
-def _over_windows(scop: Scop, dependences: Dependences) -> Iterator[Order]:
-    """Isl's order in as few loops as there can be, where short loops are to stay in it, if found in time."""
-    if has_small_trip_counts(scop):
-        fused = _within(TRIAL_OPERATIONS, partial(compute_schedule, scop, dependences, Fusion.MAX))
-        schedule = None if fused is None else with_own_loops_inside(fused, dependences.validity)
-        if schedule is not None:
-            schedule = with_rows_innermost(scop, schedule)
-            check_schedule(schedule, dependences, scop.domain)
-            yield Order(_FUSED, schedule)
+def _in_shared_loops(scop: Scop, dependences: Dependences) -> Order | None:
+    """The order in which statements share parallel loops and have their own short ones inside of these.
+
+    None where no loops are short, or isl finds none in time.
+    """
+    if not has_small_trip_counts(scop):
+        return None
+    fused = _within(TRIAL_OPERATIONS, partial(compute_schedule, scop, dependences, Fusion.MAX))
+    schedule = None if fused is None else with_own_loops_inside(fused, dependences.validity)
+    if schedule is None:
+        return None
+    schedule = with_rows_innermost(scop, schedule)
+    check_schedule(schedule, dependences, scop.domain)
+    return Order(_SHARED, unroll_small_trip_counts(scop, schedule))
 
 
 def _is_same(first: Order, second: Order) -> bool:
