@@ -107,9 +107,8 @@ class NestBorders:
                     unread = statement.domain.subtract(access.relation.domain())
                     yield from self._outer_parts(unread.apply(self._outer(statement)), everywhere)
             yield from self._outer_parts(everywhere.subtract(self._iterations(statement)), everywhere)
-            if has_blocks(
-                statement
-            ):  # what cuts the last block of loops blocked by hand goes with the blocks
+            # what cuts the last block of loops blocked by hand goes with the blocks
+            if has_blocks(statement):
                 continue
             for position in range(self.depth, len(statement.iterators)):
                 yield from self._cut(statement, position)
