@@ -13,9 +13,9 @@ _PURE = frozenset(name + suffix for name in _REAL.split() for suffix in ("", "f"
     "isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater", "isunordered",
 }  # fmt: skip
 _CONSTANTS = frozenset(
-    f"__builtin_{name}{suffix}" for name in ("inf", "huge_val") for suffix in ("", "f", "l")
+    f"__builtin_{name}{suffix}" for name in ("inf", "huge_val", "nan") for suffix in ("", "f", "l")
 )
-"""What the macros ``INFINITY`` and ``HUGE_VAL`` of ``math.h`` are."""
+"""What the macros ``INFINITY``, ``HUGE_VAL`` and ``NAN`` of ``math.h`` are."""
 
 
 def is_pure_function(name: str) -> bool:

@@ -32,7 +32,7 @@ _MATHEMATICS = frozenset(
     # A table of words reads best as words.
     """
     acos asin atan atan2 ceil copysign cos cosh exp exp2 expm1 fabs fdim floor fma fmax fmin fmod hypot
-    inf huge_val log log10 log1p log2 nearbyint pow rint round sin sinh sqrt tan tanh trunc cbrt erf
+    inf huge_val nan log log10 log1p log2 nearbyint pow rint round sin sinh sqrt tan tanh trunc cbrt erf
     """.split()  # noqa: SIM905
 )
 

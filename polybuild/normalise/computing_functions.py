@@ -79,11 +79,15 @@ def _only_computes(expression: c_ast.Node) -> bool:
 
 
 def updating_statements(callee: Callee) -> Sequence[c_ast.Node]:
-    """The statements of a function that returns nothing and changes elements; empty for other functions."""
+    """The statements of a function that changes elements, for a call of which no value is used.
+
+    Empty for functions that do anything else before they return.
+    """
     if callee.body is None or not callee.body.statements:
         return ()
     statements = callee.body.statements
-    if isinstance(statements[-1], c_ast.Return) and statements[-1].expr is None:
+    last = statements[-1]
+    if isinstance(last, c_ast.Return) and (last.expr is None or _only_computes(last.expr)):
         statements = statements[:-1]
     return statements if _changes_own(callee, statements, elements=True) else ()
 

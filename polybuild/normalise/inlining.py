@@ -50,7 +50,9 @@ def inline_calls(region: Region, *, loops: bool = True) -> Region:
     inliner = _inliner(region, [callees.flat(each) for each in sorted(called)], loops=loops)
     statements = tuple(inliner.statements(region.statements)) if inliner is not None else ()
     if inliner is None or not inliner.count:
-        return region
+        if not any(region.callees[each].stays for each in called):
+            return region
+        statements = region.statements
     visible = dataclasses.replace(region.visible, symbols=symbols_after(region, statements))
     return dataclasses.replace(region, statements=statements, visible=visible)
 
@@ -119,6 +121,7 @@ def _called(statements: Sequence[c_ast.Node]) -> set[str]:
 
 def _inliner(region: Region, callees: Sequence[Callee], *, loops: bool) -> _Inliner | None:
     """What replaces calls of ``callees`` in ``region``; None if none of them can be."""
+    callees = [each for each in callees if not each.stays]
     bodies = {each.name: each for each in callees if _expression(each) is not None}
     computing = {
         each.name: each
@@ -215,6 +218,7 @@ class _Inliner:
             callee = self._computing[call.name.name]
             # what else reads what it changes may do so before or after the call, as the compiler likes
             alone = call is value and node.op == "=" and _is_found_alike(node.lvalue, call)
+            alone = alone or self._changes_others(call, (node.lvalue, value))
             if not has_side_effect(node.lvalue) and self._is_visible(callee.name):
                 found = self._body(call, callee, elements=alone)
                 if found is not None:
@@ -235,7 +239,8 @@ class _Inliner:
         for call in (each for part in parts for each in hoistable_calls(part, self._computing)):
             callee = self._computing[call.name.name]
             nested = any(id(each) in names for each in walk(call))
-            if nested or computed_value(callee) is None or not self._is_visible(callee.name):
+            known = computed_value(callee, elements=self._changes_others(call, parts)) is not None
+            if nested or not known or not self._is_visible(callee.name):
                 continue
             variable = self._variable(call, callee)
             if variable is not None:
@@ -243,11 +248,28 @@ class _Inliner:
                 variables.append(variable)
         return [*variables, with_parts(node, names)] if variables else []
 
+    def _changes_others(self, call: c_ast.FuncCall, parts: Sequence[c_ast.Node]) -> bool:
+        """Whether ``call``, in ``parts`` of a statement, can change only variables not mentioned beside it.
+
+        These are what it gets the addresses of; all else that it gets are numbers.
+        """
+        mentioned = [name for part in parts for name in names_in(part)]
+        for each in call.args.exprs if call.args is not None else ():
+            kind = type_of(each, self._symbols, self._region.visible)
+            changed = addressed(each)
+            if changed is None and not isinstance(kind, types.IntegerType | types.FloatingType):
+                return False
+            if changed is not None and mentioned.count(changed) != 1:
+                return False
+        return True
+
     def _variable(self, call: c_ast.FuncCall, callee: Callee) -> c_ast.Decl | None:
         """A variable of the type that ``callee`` returns, with the value of ``call``."""
         assert callee.body is not None  # noqa: S101 - it computes a value
         kind = callee.body.visible.scope.resolve(callee.body.function.decl.type.type)
-        if not isinstance(kind, types.IntegerType | types.FloatingType) or self._body(call, callee) is None:
+        if not isinstance(kind, types.IntegerType | types.FloatingType):
+            return None
+        if self._body(call, callee, elements=True) is None:
             return None
         self.count += 1
         name = f"value_{callee.name}{self.count}"
@@ -258,6 +280,8 @@ class _Inliner:
 
     def _updates(self, node: c_ast.Node) -> list[c_ast.Node]:
         """The statements of the function that the statement ``node`` calls; none if it is not replaced."""
+        if isinstance(node, c_ast.Cast):
+            node = node.expr  # to void
         if not isinstance(node, c_ast.FuncCall) or not isinstance(node.name, c_ast.ID):
             return []
         callee = self._computing.get(node.name.name)

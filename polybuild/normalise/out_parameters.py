@@ -6,7 +6,7 @@ take the variable itself. A variable whose address nobody else takes is then one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from pycparser import c_ast
@@ -49,15 +49,19 @@ def target_of(node: c_ast.Node) -> c_ast.Node | None:
 def symbols_after(region: Region, statements: Iterable[c_ast.Node]) -> Mapping[str, Symbol]:
     """The symbols that ``region`` sees, once it consists of ``statements`` that take fewer addresses.
 
-    The address of a variable is still taken where the rest of the function takes it.
+    The address of a variable is still taken where the rest of the function takes it. Functions of the library
+    that only set what they get the address of do not keep that.
     """
-    before = _addressed_in(region.statements)
-    everywhere, left = _addressed_in([region.function.body]), {*_addressed_in(statements)}
+    passed = frozenset(name for name, each in region.callees.items() if each.stays)
+    every_time = {*_addressed_in(region.statements)}
+    before, everywhere, left = (
+        _addressed_in(each, passed) for each in (region.statements, [region.function.body], statements)
+    )
     return {
         name: replace(symbol, address_taken=False)
         if symbol.address_taken
         and _is_plain(symbol.type)
-        and name in before
+        and name in every_time
         and name not in left
         and everywhere.count(name) == before.count(name)
         else symbol
@@ -72,13 +76,22 @@ def _is_plain(kind: Type) -> bool:
     return isinstance(kind, IntegerType | FloatingType | PointerType)
 
 
-def _addressed_in(statements: Iterable[c_ast.Node]) -> list[str]:
-    """The variables in ``statements`` whose address, or that of a member, is taken, as often as it is."""
+def _addressed_in(statements: Iterable[c_ast.Node], passed: Collection[str] = ()) -> list[str]:
+    """The variables in ``statements`` whose address, or that of a member, is taken, as often as it is.
+
+    But for those that calls of the functions ``passed`` get.
+    """
+    nodes = [each for statement in statements for each in walk(statement)]
+    given = {
+        id(argument)
+        for each in nodes
+        if isinstance(each, c_ast.FuncCall) and isinstance(each.name, c_ast.ID) and each.name.name in passed
+        for argument in each.args.exprs
+    }
     taken = (
         each.expr
-        for statement in statements
-        for each in walk(statement)
-        if isinstance(each, c_ast.UnaryOp) and each.op == "&"
+        for each in nodes
+        if isinstance(each, c_ast.UnaryOp) and each.op == "&" and id(each) not in given
     )
     roots = map(structure_of, taken)
     return [str(each.name) for each in roots if isinstance(each, c_ast.ID)]

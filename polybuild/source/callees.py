@@ -5,18 +5,19 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from pycparser import c_ast
 
+from polybuild.c.setting_functions import computed_by, setting_function, stays_a_call
 from polybuild.c.symbols import VisibleNames
 from polybuild.c.tokens import KEYWORDS, identifiers
 from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex
-from polybuild.source.lines import LineTable
+from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.model import Callee, Effects, Region
 from polybuild.source.openmp import shared_from_outside
-from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
+from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function, standard_function
 from polybuild.source.symbols import visible_at
 from polybuild.values import dataclass
 
@@ -55,6 +56,8 @@ def calls_in(chunks: ChunkIndex, spans: Iterable[tuple[int, int]]) -> Calls:
             chunk = chunks.chunks[number]
             mentioned |= identifiers(chunks.text[chunk.start : chunk.end])
             pending.update(_CALL_LIKE.findall(chunks.text, chunk.body or chunk.start, chunk.end))
+        else:
+            mentioned |= computed_by(name)
     return Calls(definitions, frozenset(mentioned), frozenset(names))
 
 
@@ -81,12 +84,23 @@ def read_callees(calls: Calls, file: CallerFile, around: Region) -> dict[str, Ca
             if name in prototypes or number is not None:
                 found[name] = Callee(name, prototypes.get(name, ()), effects=effects)
         elif number is None:
-            continue
+            library = _of_library(name, prototypes.keys(), file, around)
+            found |= {name: library} if library is not None else {}
         elif attributes & {"weak", "ifunc", "alias"}:
             found[name] = Callee(name, (), problem="it may be replaced by another one when linking")
         else:
             found[name] = _defined(name, number, file, around)
     return found
+
+
+def _of_library(name: str, declared: Container[str], file: CallerFile, around: Region) -> Callee | None:
+    """The library's function ``name`` as if it was defined in the file, by ones that are ``declared``."""
+    text = setting_function(name)
+    if text is None or not all(each in declared for each in computed_by(name)):
+        return None
+    place = PresumedLocation(around.begin.file, around.begin.line)
+    callee = _with_body(name, standard_function(text, place), file, around)
+    return dataclasses.replace(callee, stays=stays_a_call(name))
 
 
 def _defined(name: str, number: int, file: CallerFile, around: Region) -> Callee:
@@ -98,6 +112,10 @@ def _defined(name: str, number: int, file: CallerFile, around: Region) -> Callee
         parsed = _definition(chunks, lines, number)
     except FunctionSyntaxError as error:
         return Callee(name, (), problem=f"its definition cannot be parsed: {error}")
+    return _with_body(name, parsed, file, around)
+
+
+def _with_body(name: str, parsed: ParsedFunction, file: CallerFile, around: Region) -> Callee:
     declarator = parsed.function.decl.type
     items = declarator.args.params if declarator.args is not None else ()
     if any(isinstance(each, c_ast.EllipsisParam) for each in items):

@@ -44,7 +44,7 @@ class Callee:
 
     Either ``body`` is its definition in the shape of a region (``visible`` are the
     names visible in its outermost block), or ``effects`` are declared, or
-    ``problem`` says why nothing is known.
+    ``problem`` says why nothing is known. Where it ``stays`` a call, the body only says what is set.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Callee:
     body: Region | None = None
     effects: Effects | None = None
     problem: str = ""
+    stays: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,15 @@ def parse_function(
     return ParsedFunction(function, tuple(each for each in declarations if each.node is not function))
 
 
+def standard_function(text: str, place: PresumedLocation) -> ParsedFunction:
+    """The definition ``text`` in standard C, in one line, of a function that stands in no file of the user's.
+
+    All of it is said to be at ``place``.
+    """
+    (function,) = _parsed(_Unit(text, (place,), essential=True), frozenset())
+    return ParsedFunction(function, ())
+
+
 @functools.lru_cache(maxsize=PARSED_CHUNKS)  # functions of a file have most of what they need in common
 def _parsed(unit: _Unit, types: frozenset[str]) -> tuple[c_ast.Node, ...]:
     """The nodes of ``unit``, in whose text ``types`` are names of types that were declared before.

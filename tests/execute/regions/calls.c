@@ -268,6 +268,99 @@ for (int i = 1; i < n; i++) { double s; first_and_next(y + i - 1, &s); z[i] = s;
 //# address_that_stays: declaration
 for (int i = 0; i < n; i++) { double s = x[i], *p = &s; put_in_order(&s, &y[i]); *p += 1; z[i] = s; }
 
+//# fraction_of_a_number: parallel
+for (int i = 0; i < n; i++) { double w; z[i] = modf(x[i] * 3, &w); y[i] = w; }
+
+//# fraction_in_a_product: parallel
+double w; for (int i = 0; i < n; i++) { z[i] = 2 * modf(y[i] / 3, &w); z[i] += w; }
+
+//# fraction_of_what_is_no_number: parallel
+for (int i = 0; i < n; i++) {
+  double w, v = i % 5 == 0 ? INFINITY : i % 5 == 1 ? -INFINITY : i % 5 == 2 ? -0.0 : i % 5 == 3 ? NAN : -x[i] / 8;
+  y[i] = modf(v, &w);
+  z[i] = w;
+}
+
+//# fraction_in_a_condition: parallel
+for (int i = 0; i < n; i++) { double w; if (modf(x[i] * 0.3, &w) > 0.5) w += 1; z[i] = w; }
+
+//# fraction_set_in_elements: parallel
+for (int i = 0; i < n; i++) { y[i] = modf(x[i] / 7, z + i); X[i][0] = modf(y[i], &x[i]); }
+
+//# fraction_left_out: parallel
+for (int i = 0; i < n; i++) (void)modf(x[i] / 7, &z[i]);
+
+//# fractions_of_small_numbers: parallel
+for (int i = 0; i < n; i++) { float w; z[i] = modff((float)x[i] * 0.7f, &w) + 1; y[i] = w; }
+
+//# fractions_beside_each_other: parallel
+for (int i = 0; i < n; i++) { double a, b; z[i] = modf(x[i] / 3, &a) - modf(y[i] / 5, &b); y[i] = a * b; }
+
+//# fraction_read_beside_it: parallel
+for (int i = 0; i < n; i++) { double w = i; z[i] = modf(x[i] / 3, &w) + w * 0; }
+
+//# sine_and_cosine: parallel
+for (int i = 0; i < n; i++) { double s, c; sincos(x[i], &s, &c); z[i] = s * y[i] + c; y[i] = c - s; }
+
+//# sine_and_cosine_in_elements: parallel
+for (int i = 0; i < n; i++) sincos(x[i], &y[i], &z[i]);
+
+//# exponent_of_a_number: parallel
+for (int i = 0; i < n; i++) { int e; z[i] = frexp(x[i], &e); y[i] = e; }
+
+//# exponent_in_a_variable_of_before: parallel
+int e; for (int i = 0; i < n; i++) { z[i] = 2 * frexp(x[i], &e); z[i] += e; }
+
+//# exponent_in_a_variable_of_the_function: parallel
+int e;
+#pragma scop
+for (int i = 0; i < n; i++) { z[i] = 2 * frexp(x[i], &e); z[i] += e; }
+#pragma endscop
+
+//# exponent_in_a_variable_that_is_read_after: serial
+int e = 3;
+#pragma scop
+for (int i = 0; i < n; i++) { z[i] = 2 * frexp(x[i], &e); z[i] += e; }
+#pragma endscop
+x[0] = e;
+
+//# exponent_in_a_variable_that_others_know: serial
+int e = 3, *p = &e;
+#pragma scop
+for (int i = 0; i < n; i++) { z[i] = 2 * frexp(x[i], &e); z[i] += e; }
+#pragma endscop
+x[0] = *p;
+
+//# exponent_in_elements: parallel
+for (int i = 0; i < n; i++) x[i] = frexp(x[i], &a[i]);
+
+//# exponent_behind_a_pointer: parallel
+for (int i = 0; i < n; i++) (void)frexp(y[i], a + i);
+
+//# exponent_in_a_condition: parallel
+for (int i = 0; i < n; i++) { int e; if (frexp(x[i], &e) > 0.6) e++; z[i] = e; }
+
+//# exponent_of_some: parallel
+for (int i = 0; i < n; i++) { int e = 0; double v = 0; if (x[i] > 9) v = frexp(x[i], &e); z[i] = v + e; }
+
+//# quotient_of_numbers: parallel
+for (int i = 0; i < n; i++) { int q; z[i] = remquo(x[i], y[i] + 1, &q); y[i] = q; }
+
+//# exponent_by_functions_of_ones_own: parallel
+for (int i = 0; i < n; i++) { z[i] = mantissa(x[i]); y[i] = exponent(x[i]); }
+
+//# value_that_is_not_used: parallel
+for (int i = 0; i < n; i++) { double s, d; counted_sum(x[i], y[i], &s, &d); z[i] = s * d; }
+
+//# value_that_is_cast_away: parallel
+for (int i = 0; i < n; i++) { double s, d; (void)counted_sum(x[i], y[i], &s, &d); z[i] = s * d; }
+
+//# value_in_a_sum_with_what_it_sets: parallel
+for (int i = 0; i < n; i++) { double s, d; z[i] = 1 + counted_sum(x[i], y[i], &s, &d) * y[i]; z[i] += s - d; }
+
+//# value_that_is_asked_for: parallel
+for (int i = 0; i < n; i++) { double s, d; if (counted_sum(x[i], y[i], &s, &d) == 2) z[i] = s * d; }
+
 //# memory_set: parallel
 for (int i = 0; i < n; i++) {
   memset(X[i], 0, n * sizeof(double));
