@@ -64,6 +64,8 @@ PROOF_OPERATIONS = 4_000_000
 """For what is proved by all accesses to the same memory."""
 ADVICE_OPERATIONS = 200_000
 """For one kind of advice."""
+STEP_ADVICE_OPERATIONS = 2_000_000
+"""For advice on steps over grids: without some statements these are looked at as if they were the region."""
 EXPANSION_OPERATIONS = 400_000
 """For keeping one array that the program sees in variables."""
 REDUCTION_OPERATIONS = 1_000_000

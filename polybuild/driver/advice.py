@@ -35,7 +35,10 @@ def advice(work: Transformation) -> tuple[Advice, ...]:
     of_conditions = () if work.stays else (_restrict, _work)
     for kind in (*of_conditions, _reassociation, _live_after, _conditional, advise_on_steps):
         with contextlib.suppress(isl.Error):  # no advice is better than no region
-            found += found_within(effort.ADVICE_OPERATIONS, partial(_all_of, kind, work)) or ()
+            operations = (
+                effort.STEP_ADVICE_OPERATIONS if kind is advise_on_steps else effort.ADVICE_OPERATIONS
+            )
+            found += found_within(operations, partial(_all_of, kind, work)) or ()
     return tuple(found)
 
 

@@ -11,11 +11,13 @@ PROGRAM = """\
 #define LAPLACE(p) (p[i][j - 1] + p[i][j + 1] + p[i - 1][j] + p[i + 1][j] - 4 * p[i][j])
 #define FLAT(p) (p[i * w + j - 1] + p[i * w + j + 1] + p[(i - 1) * w + j] + p[(i + 1) * w + j] \\
   - 4 * p[i * w + j])
+static inline void inject(int w, double grid[][w], int x, int y, double by) { grid[x][y] += by; }
 static void f(int steps, int h, int w, int x, int y, double u[restrict 3][h][w], double *restrict a,
               double *restrict b, double *restrict c, double *restrict speed, double *restrict wave,
               double *restrict trace)
 {
   double *spare = 0;
+  (void)inject, (void)x, (void)y;
   (void)u, (void)a, (void)b, (void)c, (void)speed, (void)wave, (void)trace, (void)spare;
 #pragma scop
 BODY
@@ -89,6 +91,25 @@ FORMS = {
       u[(t + 1) % 2][y][x] -= wave[t];
       trace[2 * t] = u[(t + 1) % 2][x][x];
       trace[2 * t + 1] = u[(t + 1) % 2][y][y]; }""",
+    "a source and a receiver at parts of three grids by turns": """for (int t = 0; t < steps; t++) {
+      EACH u[(t + 2) % 3][i][j] = 2 * u[(t + 1) % 3][i][j] - u[t % 3][i][j] + 0.1 * LAPLACE(u[(t + 1) % 3]);
+      u[(t + 2) % 3][h / 2][w / 2] += wave[t];
+      trace[t] = u[(t + 2) % 3][h / 3][w / 3]; }""",
+    "a source and a receiver at parts of grids that rotate": f"""for (int t = 0; t < steps; t++) {{
+      EACH {STEP}
+      c[(h / 4) * w + w / 4] += wave[t];
+      trace[t] = c[(h / 2) * w + w / 3];
+      {TURN} }}""",
+    "a source and two receivers at parts of two grids, copied": """for (int t = 0; t < steps; t++) {
+      EACH u[1][i][j] = u[0][i][j] + 0.1 * LAPLACE(u[0]);
+      u[1][h / 2][w / 2] += wave[t];
+      trace[2 * t] = u[1][h / 3][w / 3];
+      trace[2 * t + 1] = u[1][h / 2][w / 4];
+      EACH u[0][i][j] = u[1][i][j]; }""",
+    "a receiver beside a source that a function finds": """for (int t = 0; t < steps; t++) {
+      EACH u[(t + 1) % 2][i][j] += 0.1 * LAPLACE(u[t % 2]);
+      inject(w, u[(t + 1) % 2], h / 2, w / 2, wave[t]);
+      trace[t] = u[(t + 1) % 2][x][w / 2]; }""",
     "two grids, copied": """for (int t = 0; t < steps; t++) {
       EACH u[1][i][j] = u[0][i][j] + 0.1 * LAPLACE(u[0]);
       u[1][x][y] += wave[t];

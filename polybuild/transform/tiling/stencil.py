@@ -326,15 +326,31 @@ def _first_place(
             if len(counters[other]) == depth
         ]
         for first in (each.dim_min(0) for each in places if each.dim_has_lower_bound(isl.dim_type.set, 0)):
-            affine = first.project_domain_on_params()
-            if affine.n_piece() == 1:
-                found = isl.PwAff.from_aff(affine.get_pieces()[0][1])
+            affine = _of_large_grids(first.project_domain_on_params())
+            if affine is not None:
+                found = isl.PwAff.from_aff(affine)
                 return found.insert_domain(counters[name][0].get_domain_space())
         if places:
             return None
         waiting += [each for each in dict.fromkeys(other for other, _ in pairs) if each not in asked]
         asked.update(waiting)
     return counters[name][0].scale_val(isl.Val(0))
+
+
+def _of_large_grids(place: isl.PwAff) -> isl.Aff | None:
+    """``place`` as one function of the parameters, that where all of these are large; None if there is none.
+
+    Of a few rows, those of a source and of a receiver may be one, which others then depend with instead.
+    """
+    space = place.domain().get_space()
+    names = [space.get_dim_name(isl.dim_type.param, each) for each in range(space.dim(isl.dim_type.param))]
+    large = " and ".join(f"{name} >= {STENCIL_REACH}" for name in names)
+    for known in (place, place.intersect_domain(isl.Set(f"[{', '.join(names)}] -> {{ : {large} }}"))):
+        affine = known.coalesce()
+        found = [aff for _, aff in affine.get_pieces()]
+        if found and all(each.plain_is_equal(found[0]) for each in found):
+            return found[0]
+    return None
 
 
 def _pairs_with(name: str, relations: Sequence[isl.Map]) -> Iterator[tuple[str, isl.Set]]:

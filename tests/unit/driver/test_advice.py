@@ -258,3 +258,33 @@ void steps(int n, int steps, double u[restrict n], double v[restrict n], double 
     ((line, message),) = advised(report(tmp_path, text), "time-tiles")
     assert line == 7
     assert message.startswith("'s' is summed up over all points of each step")
+
+
+RELAXED = """\
+double sor(int h, int w, int steps, double a[restrict h][w], double e[restrict h][w],
+           double f[restrict h][w], double u[restrict h][w], double *restrict history, double rjac) {
+  double norm = 0, omega = 1;
+#pragma scop
+  for (int n = 1; n <= steps; n++) {
+    norm = 0;
+    for (int pass = 1, isw = 1; pass <= 2; pass++, isw = 3 - isw) {
+      for (int j = 1, lsw = isw; j < h - 1; j++, lsw = 3 - lsw)
+        for (int l = lsw; l < w - 1; l += 2) {
+          double r = a[j][l] * (u[j + 1][l] + u[j - 1][l]) - e[j][l] * u[j][l] - f[j][l];
+          norm += r * r;
+          u[j][l] += omega * r / e[j][l];
+        }
+      omega = n == 1 && pass == 1 ? 1 / (1 - .5 * rjac * rjac) : 1 / (1 - .25 * rjac * rjac * omega);
+    }
+    history[n] = norm;
+  }
+#pragma endscop
+  return norm;
+}
+"""
+
+
+def test_norms_of_two_colours_that_are_all_kept_leave_no_tiles_over_time(tmp_path):
+    ((line, message),) = advised(report(tmp_path, RELAXED), "time-tiles")
+    assert line == 11
+    assert message.startswith("'norm' is summed up over all points of each step")
