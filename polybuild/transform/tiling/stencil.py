@@ -342,8 +342,8 @@ def _of_large_grids(place: isl.PwAff) -> isl.Aff | None:
 
     Of a few rows, those of a source and of a receiver may be one, which others then depend with instead.
     """
-    space = place.domain().get_space()
-    names = [space.get_dim_name(isl.dim_type.param, each) for each in range(space.dim(isl.dim_type.param))]
+    named = (place.get_dim_name(isl.dim_type.param, each) for each in range(place.dim(isl.dim_type.param)))
+    names = [each for each in named if each]
     large = " and ".join(f"{name} >= {STENCIL_REACH}" for name in names)
     for known in (place, place.intersect_domain(isl.Set(f"[{', '.join(names)}] -> {{ : {large} }}"))):
         affine = known.coalesce()
