@@ -50,7 +50,7 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
     except Unsupported:
         return region  # the model says what is wrong
     followed = {each for each in _candidates(names, nodes, wrapping=wrapping) if each.name not in excluded}
-    points = any(isinstance(each, c_ast.UnaryOp) and each.op in {"*", "&"} for each in nodes)
+    points = any(map(_follows_pointer, nodes))
     chooses = any(isinstance(each, c_ast.ArrayRef) and contains(each, c_ast.TernaryOp) for each in nodes)
     live = read_after(region.function, region.index) if region.index >= 0 else frozenset()
     live |= region.visible.lvalues.keys()
@@ -71,6 +71,13 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
             followed.clear()
         left -= normaliser.walked
     return region
+
+
+def _follows_pointer(node: c_ast.Node) -> bool:
+    """Whether ``node`` is what a pointer leads to other than by its name, or the address of something."""
+    if isinstance(node, c_ast.StructRef):
+        return node.type == "->" and not isinstance(node.name, c_ast.ID | c_ast.StructRef)
+    return isinstance(node, c_ast.UnaryOp) and node.op in {"*", "&"}
 
 
 def _stores_pointers(names: Names, nodes: Collection[c_ast.Node], region: Region) -> bool:

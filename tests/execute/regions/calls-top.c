@@ -55,6 +55,7 @@ static void to_table(int k, double v) { table[k % W] = v; }
 static int counted_sum(double v, double w, double *s, double *d) { *s = v + w; *d = v - w; return v < w ? 1 : 2; }
 __attribute__((const)) static double mantissa(double v) { int e; return frexp(v, &e); }
 __attribute__((const)) static int exponent(double v) { int e; frexp(v, &e); return e; }
+static void set_number(number *v, double w) { v->re = w * 2; v->im = w * w; }
 extern void sincos(double, double *, double *);
 static int next_number(void) { return ++counter; }
 static int remembers(int v) { static int last; last += v; return last; }

@@ -265,6 +265,44 @@ double s = 0, d; for (int i = 0; i < n; i++) { sum_and_difference(s, y[i], &s, &
 //# out_parameter_and_elements: parallel
 for (int i = 1; i < n; i++) { double s; first_and_next(y + i - 1, &s); z[i] = s; }
 
+//# member_behind_a_sum: parallel
+number *p = (number *)X;
+#pragma scop
+for (int i = 0; i < n / 2; i++) { (p + i)->re = y[i]; (p + i)->im *= 2; }
+#pragma endscop
+
+//# member_behind_a_difference: parallel
+number *end = (number *)X + n / 2;
+#pragma scop
+for (int i = 1; i <= n / 2; i++) (end - i)->re = (end - i)->im * 2 + i;
+#pragma endscop
+
+//# member_behind_a_row: parallel
+number *p = (number *)x; const number *q = (const number *)X;
+#pragma scop
+for (int i = 0; i < n / 2; i++)
+  for (int j = 0; j < n / 2; j++)
+    (p + i * (n / 2) + j)->re += (q + j)->im * (*(q + i)).re;
+#pragma endscop
+
+//# member_behind_an_address: parallel
+number *p = (number *)X;
+#pragma scop
+for (int i = 0; i < n / 2; i++) (&p[i])->re *= 0.5 + (&p[i])->im;
+#pragma endscop
+
+//# member_behind_an_element_of_rows: parallel
+number (*p)[2] = (number (*)[2])x;
+#pragma scop
+for (int i = 0; i < n / 4; i++) for (int j = 0; j < 2; j++) (p[i] + j)->re = (*(p + i) + j)->im * 2 + j;
+#pragma endscop
+
+//# members_set_by_a_function: parallel
+number *p = (number *)X;
+#pragma scop
+for (int i = 0; i < n / 2; i++) set_number(p + i, y[i]);
+#pragma endscop
+
 //# address_that_stays: declaration
 for (int i = 0; i < n; i++) { double s = x[i], *p = &s; put_in_order(&s, &y[i]); *p += 1; z[i] = s; }
 
