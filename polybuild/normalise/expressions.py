@@ -15,7 +15,7 @@ from polybuild.c import types
 from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import decayed
 from polybuild.c.syntax_tree import COMPARISONS, duplicate, key, mapped, node_count
-from polybuild.c.synthetic import PointerDifference, number, type_name
+from polybuild.c.synthetic import PointerDifference, PointerTest, number, type_name
 from polybuild.effort import VALUE_NODES
 from polybuild.normalise.data_choices import with_chosen_elements
 from polybuild.normalise.names import Variable
@@ -151,6 +151,8 @@ class Evaluator:
                 return node if variable is None else self._value(variable, node)
             case c_ast.UnaryOp():
                 return self._unary(node)
+            case PointerTest():
+                return node  # of pointers that stay what they are
             case c_ast.BinaryOp():
                 return self._binary(node)
             case c_ast.ArrayRef():

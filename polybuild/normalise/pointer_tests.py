@@ -1,10 +1,11 @@
-"""Tests whether a pointer is null, as numbers that the region does not change.
+"""Tests whether a pointer is null, another one or a function, as numbers that the region does not change.
 
 ::
 
     if (w) s *= w[i];                           if (w != 0) s *= w[i];
     h = v ? v[i] : 1;                    ->     h = v != 0 ? v[i] : 1;
     if (!w || v == NULL) ...                    if (!(w != 0) || !(v != 0)) ...
+    if (f == linear) ...                        if (!(f != linear)) ...
 
 What stands on the right is one node (``PointerTest``), known on entry: 1, or 0.
 """
@@ -50,11 +51,18 @@ def _may_test(node: c_ast.Node) -> bool:
         return False
     if node.op in {"&&", "||"}:
         return _is_name(node.left) or _is_name(node.right)
-    return node.op in {"==", "!="} and (_is_null(node.left) or _is_null(node.right))
+    return node.op in {"==", "!="} and all(map(_is_operand, (node.left, node.right)))
 
 
 def _is_name(node: c_ast.Node | None) -> bool:
     return isinstance(node, c_ast.ID | c_ast.StructRef)
+
+
+def _is_operand(node: c_ast.Node) -> bool:
+    """Whether a pointer may be compared with ``node``, as far as its form tells."""
+    return _is_name(node.expr if isinstance(node, c_ast.UnaryOp) and node.op == "&" else node) or _is_null(
+        node
+    )
 
 
 def _is_null(node: c_ast.Node) -> bool:
@@ -85,16 +93,32 @@ class _Tests:
             new.left, new.right = self._truth(node.left, new.left), self._truth(node.right, new.right)
         elif isinstance(new, c_ast.BinaryOp) and new.op in {"==", "!="}:
             for pointer, other in ((node.left, node.right), (node.right, node.left)):
-                if _is_null(other) and (test := self._truth(pointer, node)) is not node:
+                against = number(0) if _is_null(other) else self._fixed(other)
+                if against is not None and (test := self._truth(pointer, node, against)) is not node:
                     return test if new.op == "!=" else c_ast.UnaryOp("!", test, node.coord)
         return new
 
-    def _truth(self, node: c_ast.Node | None, new: c_ast.Node | None) -> c_ast.Node | None:
-        """The test that ``node`` is where a truth is asked for; ``new`` if it tests no fixed pointer."""
+    def _fixed(self, node: c_ast.Node) -> c_ast.Node | None:
+        """The function that ``node`` is, or the pointer with a name that stays itself; None if neither."""
+        if isinstance(node, c_ast.UnaryOp) and node.op == "&":
+            node = node.expr
+        elif node in self._names.variables:
+            return node if isinstance(node, c_ast.ID) and self._is_fixed_pointer(node) else None
+        if not isinstance(node, c_ast.ID) or node in self._names.variables:
+            return None
+        return node if node.name in self._region.visible.functions else None
+
+    def _truth(
+        self, node: c_ast.Node | None, new: c_ast.Node | None, other: c_ast.Node | None = None
+    ) -> c_ast.Node | None:
+        """The test that ``node`` is where a truth is asked for; ``new`` if it tests no fixed pointer.
+
+        Whether it is an ``other`` pointer is what is asked if there is one, else whether it is null.
+        """
         if node is None or not _is_name(node) or not self._is_fixed_pointer(node):
             return new
         self.found = True
-        return PointerTest("!=", node, number(0), node.coord)
+        return PointerTest("!=", node, number(0) if other is None else other, node.coord)
 
     def _is_fixed_pointer(self, node: c_ast.Node) -> bool:
         root, members = member_path(node)

@@ -194,7 +194,8 @@ class SymbolicState:
         if isinstance(node, PointerDifference):
             return self.is_fixed_base(node.left) and self.is_fixed_base(node.right)
         if isinstance(node, PointerTest):
-            return isinstance(node.left, c_ast.ID) and self.is_fixed_base(node.left)
+            compared = [node.left, *([node.right] if isinstance(node.right, c_ast.ID) else ())]
+            return isinstance(node.left, c_ast.ID) and all(map(self.is_fixed_base, compared))
         if isinstance(node, c_ast.BinaryOp | c_ast.TernaryOp):
             return all(self.is_fixed(child) for child in node)
         if isinstance(node, c_ast.Cast):

@@ -288,7 +288,10 @@ class Expressions:
         changed = variable in names.written or variable.local
         if changed or reference.subscripts or reference.offset is not None:
             raise self._refusal("data-dependent", f"'{reference.path}' may change in the region", node)
-        path = (*members, GIVEN)
+        other = node.right.name if isinstance(node.right, c_ast.ID) else ""
+        if names.variables.get(node.right) in names.written:
+            raise self._refusal("data-dependent", f"'{other}' may change in the region", node)
+        path = (*members, f"{other}?" if other else GIVEN)
         if not reference.by_pointer:
             return Affine(self._facts.parameters.value(variable, path, node, BOOL, point.depth), INT)
         reached = point.domain.params() if self._facts.eager else None

@@ -204,7 +204,7 @@ class Parameters:
             root is variable
             and len(path) > len(members)
             and path[: len(members)] == members
-            and path[-1] != GIVEN
+            and not path[-1].endswith("?")
             for root, path in self._known
         )
 
