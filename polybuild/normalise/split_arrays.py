@@ -21,7 +21,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.declarations import evaluate
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import mapped, walk
+from polybuild.c.syntax_tree import has_side_effect, mapped, walk
 from polybuild.c.synthetic import declarator
 from polybuild.diagnostics import Unsupported
 from polybuild.effort import INITIALISED_ELEMENTS
@@ -72,6 +72,11 @@ class _ArraySplitter:
         self.arrays = dict(self._candidates())
         for statement in region.statements:
             self._scan(statement)
+        self._read: set[tuple[Variable, tuple[int, ...]]] = set()
+        for statement in region.statements:
+            self._look(statement, alone=True)
+        for each in self._elements.keys() - self._read:
+            del self._elements[each]  # compilers would say that it is set and not used
 
     def keep(self, arrays: set[Variable]) -> None:
         """Leave ``arrays`` as they are."""
@@ -136,6 +141,23 @@ class _ArraySplitter:
         for child in node:
             self._scan(child)
 
+    def _look(self, node: c_ast.Node, *, alone: bool = False) -> None:
+        """Note the elements that ``node`` reads, or sets other than by a statement that stands ``alone``."""
+        element = self._element(node)
+        if element is not None:
+            self._read.add(element)
+        elif alone and self._sets(node) is not None:
+            self._look(node.rvalue)
+        else:
+            for child in node:
+                self._look(child, alone=isinstance(node, c_ast.Compound))
+
+    def _sets(self, node: c_ast.Node) -> tuple[Variable, tuple[int, ...]] | None:
+        """The element that the statement ``node`` sets, if it does nothing else."""
+        if not isinstance(node, c_ast.Assignment) or node.op != "=" or has_side_effect(node.rvalue):
+            return None
+        return self._element(node.lvalue)
+
     def _element(self, node: c_ast.Node) -> tuple[Variable, tuple[int, ...]] | None:
         """The array and the place in it that ``node`` names; None if it does no such thing."""
         if not isinstance(node, c_ast.ArrayRef):
@@ -165,7 +187,7 @@ class _ArraySplitter:
             variable = self._names.variables.get(node) if isinstance(node, c_ast.Decl) else None
             if variable in self.arrays:
                 yield from self._declarations(variable, node.coord)
-            else:
+            elif (element := self._sets(node)) is None or element in self._read:
                 yield self._rewritten(node)
 
     def _rewritten(self, node: c_ast.Node) -> c_ast.Node:

@@ -61,3 +61,19 @@ def test_the_code_of_variables(tmp_path, name, place):
     assert "s[" not in _new_order(made)
     original = output(write(tmp_path / "in.c", arrays))
     assert output(write(tmp_path / "out.c", made), "-fopenmp", *IDLE) == original
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{ double s[2] = {i, 0}; for (int j = 0; j < n; j++) c[i][j] = s[0] * a[i][j]; }",
+        "{ double s[2] = {i, a[i][i]}; for (int j = 0; j < n; j++) c[i][j] = s[0] * a[i][j]; }",
+        "{ double s[3]; s[0] = i; s[2] = a[i][0]; for (int j = 0; j < n; j++) c[i][j] = s[0] * a[i][j]; }",
+        "{ double s[2]; s[0] = 2; if (i > 3) { s[1] = 3; } for (int j = 0; j < n; j++) c[i][j] = s[0] * i; }",
+    ],
+)
+def test_elements_that_are_not_read_are_not_set(tmp_path, body):
+    text = _PROGRAM.replace("BODY", body).replace("OUTSIDE", "")
+    made = transform(tmp_path / "in.c", text).text
+    original = output(write(tmp_path / "in.c", text))
+    assert output(write(tmp_path / "out.c", made), "-fopenmp", *IDLE) == original  # warnings are errors
