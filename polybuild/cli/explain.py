@@ -119,7 +119,8 @@ def _explained(given: ExplainArguments, compilation: Compilation, number: int, w
         return ExplainedFile(file_body(request.source, regions, rest, f"file{number}-"), code=code)
     style = terminal.style_for(sys.stdout, given.colour)
     level = explanation.Level(given.level)
-    return ExplainedFile(explanation.explain(request.source, regions, rest, style, level), code=code)
+    text = explanation.explain(request.source, regions, rest, style, level, detected=options.autodetect)
+    return ExplainedFile(text, code=code)
 
 
 def _record(explained: Explained) -> Mapping[str, Any]:

@@ -43,17 +43,22 @@ def explain(
     rest: Sequence[Diagnostic],
     style: Style,
     level: Level = Level.DEPENDENCES,
+    *,
+    detected: bool = False,
 ) -> str:
-    """The whole explanation of one file: its regions in order, then what concerns no region."""
+    """The whole explanation of one file: its regions in order, then what concerns no region.
+
+    That there are none means something else where loops were looked for that are to be ``detected``.
+    """
     blocks = []
     if len(regions) > 1 or (regions and level is Level.INDEX):
         blocks.append(index(path, [each.report for each in regions], style))
     if level > Level.INDEX:
         blocks += [_region(region, style, level) for region in regions]
     if not regions:
-        blocks.append(
-            f"{style.bold(f'{path}:')} no regions; mark loops with '#pragma scop' and '#pragma endscop'\n"
-        )
+        why = f", and no loop is taken by itself: 'polybuild survey {path}' says why" if detected else ""
+        place = style.bold(f"{path}:")
+        blocks.append(f"{place} no regions{why}; mark loops with '#pragma scop' and '#pragma endscop'\n")
     blocks += [render(diagnostic, style) for diagnostic in rest]
     return "\n".join(blocks)
 

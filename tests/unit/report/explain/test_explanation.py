@@ -92,6 +92,12 @@ def test_what_concerns_no_region_comes_last():
 
 def test_a_file_without_regions_says_how_to_mark_one():
     assert "#pragma scop" in explain("in.c", [], [], PLAIN)
+    assert "survey" not in explain("in.c", [], [], PLAIN)
+
+
+def test_where_loops_were_looked_for_it_is_told_how_to_learn_why_none_is_taken():
+    text = explanation.explain("in.c", (), (), PLAIN, detected=True)
+    assert "no loop is taken by itself: 'polybuild survey in.c' says why" in text
 
 
 def test_the_remark_names_place_and_shape():
