@@ -46,6 +46,7 @@ from polybuild.driver.private_variables import (
 from polybuild.driver.statement_blocks import blocks_gain, loops_around_blocks
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
+from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.rerolling.reroll import reroll
@@ -236,8 +237,15 @@ class Transformation:
     def overlaps(self, untouched: Collection[str]) -> tuple[Overlap, ...]:
         """What must be disjoint at run time where the new loops leave the arrays ``untouched`` alone."""
         strict = self.context.compiler.strict_aliasing
-        scop = with_reads_of_exits(self.model.scop)
-        return find_overlaps(scop, self.model.region, strict=strict, untouched=untouched)
+        return _overlaps(Itself(self.model.scop), Itself(self.model.region), strict, frozenset(untouched))
+
+
+@remembered  # who compares versions asks what each of them looks at before it runs
+def _overlaps(
+    scop: Itself[Scop], region: Itself[Region], strict: bool, untouched: frozenset[str]
+) -> tuple[Overlap, ...]:
+    resolved = with_reads_of_exits(scop.value)
+    return find_overlaps(resolved, region.value, strict=strict, untouched=untouched)
 
 
 _T = TypeVar("_T", RegionModel, Transformation)
@@ -583,7 +591,7 @@ def separate_sequential_parts(work: Transformation) -> None:
     """Run what has to stay in order behind strips of what need not, where nothing else gains as much."""
     options, before = work.context.options, work.comparison.costs
     gains = work.comparison.gains_alone
-    if before is None or (gains and work.mapped.mapping.parallel_loops):
+    if before is None or before.is_nothing or (gains and work.mapped.mapping.parallel_loops):
         return
     wanted = (
         options.tile and options.simd and work.context.compiler.optimises and work.context == work.requested

@@ -14,8 +14,8 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from polybuild.c.symbols import Symbol
-from polybuild.c.syntax_tree import mapped, names_in, walk
-from polybuild.c.synthetic import declarator, number
+from polybuild.c.syntax_tree import mapped, walk
+from polybuild.c.synthetic import EntryValue, declarator, number
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.source.model import Region
@@ -30,7 +30,7 @@ class KeptValues:
         self.symbols: dict[str, Type | Symbol] = dict(region.visible.symbols)
         declared = [each for each in nodes if isinstance(each, c_ast.Decl)]
         self.symbols |= {each.name: region.visible.scope.resolve(each) for each in declared}
-        self._taken = {*self.symbols, *(name for each in nodes for name in names_in(each))}
+        self._taken = {*self.symbols, *(each.name for each in nodes if _is_mention(each))}
         self._taken |= {*region.visible.enumerators}
         self.found = False
 
@@ -69,3 +69,8 @@ class KeptValues:
         begin = c_ast.Assignment("=", c_ast.ID(name, coord), value, coord)
         declaration = c_ast.Decl(name, [], [], [], [], declarator(name, kind), number(0), None, coord)
         return c_ast.Compound([declaration, c_ast.If(runs, begin, None, coord), new], coord)
+
+
+def _is_mention(node: c_ast.Node) -> bool:
+    """Whether ``node`` is a name; what a variable was at first is none."""
+    return isinstance(node, c_ast.ID) and not isinstance(node, EntryValue)

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import field
 
 from pycparser import c_ast
 
@@ -63,12 +64,16 @@ def calls_in(chunks: ChunkIndex, spans: Iterable[tuple[int, int]]) -> Calls:
 
 @dataclass(frozen=True, slots=True)
 class CallerFile:
-    """What callees are read from; ``visible`` is what the caller's file declares before the caller."""
+    """What callees are read from; ``visible`` is what the caller's file declares before the caller.
+
+    ``known`` has what is visible in the bodies of functions that were read, by their definitions.
+    """
 
     chunks: ChunkIndex
     lines: LineTable
     visible: VisibleNames
     caller: ParsedFunction
+    known: dict[c_ast.FuncDef, VisibleNames] = field(default_factory=dict)
 
 
 def read_callees(calls: Calls, file: CallerFile, around: Region) -> dict[str, Callee]:
@@ -125,10 +130,17 @@ def _with_body(name: str, parsed: ParsedFunction, file: CallerFile, around: Regi
         index=-1,
         statements=tuple(parsed.function.body.block_items or ()),
         function=parsed.function,
-        visible=visible_at(file.visible, parsed, (), -1),
+        visible=_visible_in(parsed, file),
         callees={},
     )
     return Callee(name, _named_parameters(items), body=body)
+
+
+def _visible_in(parsed: ParsedFunction, file: CallerFile) -> VisibleNames:
+    """What is visible in the body of a function, of which several regions may ask."""
+    if parsed.function not in file.known:
+        file.known[parsed.function] = visible_at(file.visible, parsed, (), -1)
+    return file.known[parsed.function]
 
 
 def _definition(chunks: ChunkIndex, lines: LineTable, number: int) -> ParsedFunction:

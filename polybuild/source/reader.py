@@ -22,7 +22,7 @@ from polybuild.source.markers import SourceText
 from polybuild.source.model import BlockKind, Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.nesting import MarkerContext, marker_contexts, misplaced_bracket
 from polybuild.source.openmp import shared_from_outside
-from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function
+from polybuild.source.parse import Declared, FunctionSyntaxError, ParsedFunction, parse_function
 from polybuild.source.preprocess import macros_defined, preprocess, preprocessing_flags
 from polybuild.source.regions import Candidate, RegionFinder
 from polybuild.source.resident import ResidentReader
@@ -169,7 +169,7 @@ class _FunctionParser:
             for each in balanced:
                 each.problem = self._syntax_problem(error)
             return {}
-        file = file_scope(parsed.declarations, self.model, self.lines.text)
+        file = self._file_scope(number, parsed.declarations)
         regions = [self._region(each, parsed, file, surroundings) for each in balanced]
         distinct = distinct_parameters(self.chunks, self.lines, number, parsed.function)
         around = CallerFile(self.chunks, self.lines, file, parsed)
@@ -180,6 +180,15 @@ class _FunctionParser:
             for region in regions
             if region is not None
         }
+
+    def _file_scope(self, number: int, declarations: tuple[Declared, ...]) -> VisibleNames:
+        """What is declared before function ``number``: the same each time that it is read for other loops."""
+        known: tuple[tuple[Declared, ...], VisibleNames] | None = self.chunks.known.get(("scope", number))
+        if known is not None and known[0] == declarations:
+            return known[1]
+        found = file_scope(declarations, self.model, self.lines.text)
+        self.chunks.known["scope", number] = declarations, found
+        return found
 
     def _check_nesting(self, candidate: Candidate, surroundings: dict[int, MarkerContext]) -> bool:
         begin, end = (surroundings[offset] for offset in _offsets(candidate))

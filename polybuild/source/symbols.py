@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from polybuild.c.symbols import StorageClass, Symbol, VisibleNames
 from polybuild.c.syntax_tree import changed_operand
 from polybuild.c.types import ArrayType, FunctionType, PointerType, RecordType, Type, UnknownType
 from polybuild.c.typing import field_of
+from polybuild.effort import PARSED_CHUNKS
 from polybuild.patterns import pattern
 from polybuild.source.blocks import begin_pragma
 from polybuild.source.parse import Declared, ParsedFunction
@@ -75,7 +77,7 @@ def visible_at(
             _declare_block(visible, ancestor, ancestors, index)
         elif isinstance(ancestor, c_ast.Case | c_ast.Default):
             _declare_until(visible, ancestor.stmts or (), ancestors, index)
-    uses = _NameUses(function.body)
+    uses = _uses_in(function.body)
     symbols = {name: _with_uses(symbol, uses) for name, symbol in visible.symbols.items()}
     return replace(visible.names(), symbols=symbols)
 
@@ -226,6 +228,10 @@ class _NameUses:
             node = node.name
         if not isinstance(node, c_ast.ID):
             self._visit(node)
+
+
+_uses_in = functools.lru_cache(maxsize=PARSED_CHUNKS)(_NameUses)
+"""How a body uses names, by its identity: each region of a function asks, and each caller of it."""
 
 
 def _root(node: c_ast.Node) -> str | None:

@@ -19,7 +19,8 @@ from polybuild.schedule.original import original_bands
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.mapping import CpuMapping
-from polybuild.targets.cpu.schedule_choice import ORIGINAL, Order
+from polybuild.targets.cpu.schedule_choice import ORIGINAL, Order, orders
+from polybuild.targets.cpu.search import map_orders
 from polybuild.targets.model import Accumulator
 
 
@@ -40,9 +41,9 @@ def choose_with_reductions(
     none are lost; else the exact dependences count.
     """
     exact = choose_mapping(scop, dependences, context, temporaries, among)
-    for group, orders in _strategies(scop, dependences, reductions):
+    for group, wanted in _strategies(scop, dependences, reductions):
         operations = REDUCTION_OPERATIONS
-        tried = _try(scop, dependences, group, context, temporaries, among=orders, operations=operations)
+        tried = _try(scop, dependences, group, context, temporaries, among=wanted, operations=operations)
         if tried is not None and tried[0].accumulates and tried[0].parallel_loops >= exact.parallel_loops:
             mapping, relaxed = tried
             remarks = (*mapping.remarks, *map(_remark, mapping.accumulators), *_histogram_remarks(mapping))
@@ -129,7 +130,31 @@ def _reassociable(
     scans = find_scans(scop, dependences, every)
     scanned = {each.statement.name for each in scans}
     every = (*(each for each in every if each.statement.name not in scanned), *scans)
-    tried = _try(scop, dependences, every, context, operations=HINT_OPERATIONS)
-    if tried is None or not tried[0].parallel_loops:
+    if not _has_threads(scop, dependences, every, context):
         return ()
     return tuple(dict.fromkeys(each.statement.location.line for each in reductions.ordered))
+
+
+def _has_threads(
+    scop: Scop, dependences: Dependences, reductions: Sequence[Reduction], context: CompileContext
+) -> bool:
+    """Whether the best order with ``reductions`` relaxed has loops for threads.
+
+    Which order is the best one need not be known where all of them have such loops, or none has.
+    """
+    try:
+        with budget_within(HINT_OPERATIONS):
+            relaxed = separate_reduction_dependences(scop, dependences, reductions)
+            if relaxed is dependences:
+                return False
+            among = orders(scop, relaxed, context)
+            found = [each.mapping for each in map_orders(scop, relaxed, context, among)]
+            shared = [bool(each.parallel_loops) for each in found]
+            if all(shared):
+                check_schedule(found[0].schedule, relaxed, scop.domain)
+    except (isl.Error, IllegalSchedule):  # as in _try
+        return False
+    if all(shared) or not any(shared):
+        return shared[0]
+    tried = _try(scop, dependences, reductions, context, among=among, operations=HINT_OPERATIONS)
+    return tried is not None and bool(tried[0].parallel_loops)

@@ -54,6 +54,13 @@ def choose_schedule(scop: Scop, dependences: Dependences, context: CompileContex
     return best.order.schedule
 
 
+def map_orders(
+    scop: Scop, dependences: Dependences, context: CompileContext, among: Sequence[Order]
+) -> list[MappedOrder]:
+    """Those of the orders ``among`` that are mapped in time, for who asks what all of them have in common."""
+    return _Trials(scop, dependences, context).each_mapped(among)
+
+
 def search(
     scop: Scop, dependences: Dependences, context: CompileContext, among: Sequence[Order]
 ) -> MappedOrder:
@@ -121,13 +128,17 @@ class _Trials:
             if each is not None and (each.mapping.registers or each.context.options.parallel == parallel)
         ]
 
-    def of_orders(self, among: Sequence[Order]) -> tuple[MappedOrder, bool]:
-        """The best of the orders ``among``, mapped as the context says; and whether there were others."""
+    def each_mapped(self, among: Sequence[Order]) -> list[MappedOrder]:
+        """The orders ``among``, mapped as the context says; the first one whatever it takes."""
         first, *others = among
-        best = self.mapped(first, self._context, first.name)
-        others = [each for each in others if not _permutes_register_tiles(best, each)]
-        rest = self.tried((each, self._context, each.name) for each in others)
-        return (self.best([best, *rest]), True) if rest else (best, False)
+        mapped = self.mapped(first, self._context, first.name)
+        others = [each for each in others if not _permutes_register_tiles(mapped, each)]
+        return [mapped, *self.tried((each, self._context, each.name) for each in others)]
+
+    def of_orders(self, among: Sequence[Order]) -> tuple[MappedOrder, bool]:
+        """The best of the orders ``among``; and whether there were others."""
+        found = self.each_mapped(among)
+        return (self.best(found), True) if found[1:] else (found[0], False)
 
     @property
     def compares(self) -> bool:

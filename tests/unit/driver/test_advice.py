@@ -6,6 +6,7 @@ import re
 
 from polybuild.driver.file import compile_source
 from polybuild.options import Options
+from polybuild.targets.cpu import reduction_parallelisation
 
 SHIFT = """\
 void shift(int n, double *c, const double *a, const double *b) {
@@ -112,6 +113,19 @@ def test_reassociation_makes_the_loop_parallel(tmp_path):
     assert (line, before.parallel_loops) == (4, 0)
     assert "--allow-reassociation on" in message
     assert report(tmp_path, SUM, allow_reassociation=True).parallel_loops == 1
+
+
+def test_orders_that_all_have_threads_are_not_compared_for_advice(tmp_path, monkeypatch):
+    chosen = []
+    choose = reduction_parallelisation.choose_mapping
+
+    def counted(*arguments, **named):
+        chosen.append(arguments)
+        return choose(*arguments, **named)
+
+    monkeypatch.setattr(reduction_parallelisation, "choose_mapping", counted)
+    assert [line for line, _ in advised(report(tmp_path, SUM), "reassociation")] == [4]
+    assert len(chosen) == 1  # with the sum in order
 
 
 def test_values_that_are_used_later_keep_loops_in_order(tmp_path):

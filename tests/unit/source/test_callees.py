@@ -39,6 +39,15 @@ def test_a_definition_after_the_region_counts(tmp_path):
     assert found["f"].body is not None
 
 
+def test_regions_of_a_function_share_what_is_visible_in_a_definition(tmp_path):
+    region = "#pragma scop\n  x[0] = f(n);\n#pragma endscop\n"
+    path = tmp_path / "in.c"
+    path.write_text(f"static int f(int v) {{ return v; }}\nvoid g(int n, double *x)\n{{\n{region * 2}}}\n")
+    first, then = read_source(str(path), ["gcc"], []).regions
+    assert first.callees["f"].body.visible is then.callees["f"].body.visible
+    assert first.callees["f"].body.begin != then.callees["f"].body.begin
+
+
 @pytest.mark.parametrize(
     ("top", "problem"),
     [

@@ -47,6 +47,16 @@ class VersionCosts:
         """The smallest of the usual and larger sizes at which the new loops gain on one thread."""
         return next((each for each in (self.usual, *self.larger) if self.gains_at(each)), None)
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the original loops take no time at usual and larger sizes, nor chosen ones on all threads.
+
+        No others can be faster.
+        """
+        if any(self.original.at(values).total for values in (self.usual, *self.larger)):
+            return False
+        return not self.chosen.all_threads.at(self.usual).total
+
     def gains_at(self, values: Mapping[str, int]) -> bool:
         """Whether the new loops are certainly faster on one thread where parameters have ``values``."""
         certain = 1.0 if self.uncertain else CERTAIN_GAIN

@@ -83,3 +83,15 @@ def test_loops_that_do_not_tell_their_work_need_enough_in_all(model, alone, star
 
 def test_two_digits_count():
     assert [readable(each) for each in (0.2, 7, 41, 1249, 125_300)] == [0, 7, 41, 1200, 130_000]
+
+
+@pytest.mark.parametrize(
+    ("original", "together", "nothing"), [(0.0, 0.0, True), (0.0, 1.0, False), (1.0, 0.0, False)]
+)
+def test_loops_that_take_no_time_at_any_size_are_nothing(original, together, nothing):
+    chosen = CandidateCost("chosen", Steps(original), Steps(together))
+    sizes = {"n": 0}, ({"n": 1000},)
+    predicted = VersionCosts(Steps(original), chosen, (chosen,), sizes[1][0])
+    assert predicted.is_nothing is nothing
+    later = VersionCosts(Steps(original), chosen, (chosen,), sizes[0], sizes[1])
+    assert later.is_nothing is (original == 0)
