@@ -60,7 +60,7 @@ from polybuild.scop.extract import (
     extract_with_row_starts,
     normal_form,
 )
-from polybuild.scop.model import Array, Scop, Statement
+from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.scop.narrow_variables import narrow_variables, with_types_as_written
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer, IllegalStorage
@@ -68,6 +68,7 @@ from polybuild.storage.copy_elimination import fold_copies
 from polybuild.storage.element_promotion import promote_elements
 from polybuild.storage.guarded_values import set_guarded_values
 from polybuild.storage.rematerialisation import NO_LAST_VALUES, LastValues, recompute_last_values
+from polybuild.storage.step_sums import expand_step_sums
 from polybuild.storage.step_values import expand_step_values
 from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.storage.work_arrays import keep_last_work_arrays
@@ -168,8 +169,7 @@ class RegionModel:
             if each.provenance.allocated and each.copied
         ]
         of_steps = (
-            f"line {each.location.line}: '{each.expanded}' is computed for all steps before these: each has a"
-            " value of its own"
+            f"line {each.location.line}: '{each.expanded}' is {_expansion(self.scop, each)}"
             for each in self.scop.arrays
             if each.provenance.allocated and each.expanded
         )
@@ -178,6 +178,17 @@ class RegionModel:
             names = ", ".join(each.spelling for each in self.approximated)
             found.append(f"the exact dependences of {names} were not found in time; more of them are assumed")
         return tuple(found)
+
+
+def _expansion(scop: Scop, values: Array) -> str:
+    """What is said of the variable that each step has a value of among ``values``."""
+    added = any(
+        {AccessKind.READ, AccessKind.WRITE} <= {access.kind for access in each.accesses_to(values)}
+        for each in scop.statements
+    )
+    if added:
+        return "summed up in an element of its own for each step: sums of several steps go on at a time"
+    return "computed for all steps before these: each has a value of its own"
 
 
 @dataclasses.dataclass(slots=True)
@@ -379,6 +390,14 @@ def compute_step_values(model: RegionModel) -> None:
                 expanded = expand_step_values(colours, taken)
                 expanded = model.scop if expanded is colours else expanded
             model.scop = expanded
+
+
+def expand_sums_of_steps(model: RegionModel) -> None:
+    """Give each step over a grid an element of its own for what it sums up over all points."""
+    if model.purpose in {ModelPurpose.VALUES, ModelPurpose.MEMORY}:
+        taken = model.region.visible.may_mean_something().union(identifiers(model.region.statements))
+        with operation_budget(model.operations):
+            model.scop = expand_step_sums(model.scop, model.live, taken)
 
 
 def alternate_copied_grids(model: RegionModel) -> None:
@@ -841,6 +860,7 @@ ANALYSES: tuple[Pass[RegionModel], ...] = (
     Pass("work-arrays", privatise_work_arrays, lambda model: pass_texts.scop(model.scop)),
     Pass("narrow-variables", narrow_integers, lambda model: pass_texts.scop(model.scop)),
     Pass("step-values", compute_step_values, lambda model: pass_texts.scop(model.scop)),
+    Pass("step-sums", expand_sums_of_steps, lambda model: pass_texts.scop(model.scop)),
     Pass("copies", alternate_copied_grids, lambda model: pass_texts.scop(model.scop)),
     Pass("residue-classes", split_steps, lambda model: pass_texts.scop(model.scop)),
     Pass("index-sets", split_statements, lambda model: pass_texts.scop(model.scop)),

@@ -173,7 +173,9 @@ def _reason(statement: Statement, loops: int) -> str | None:
     """Why ``statement`` has to wait for all of a grid, or all of that for it; None if it need not."""
     if len(statement.iterators) >= loops:
         for array in _sums(statement):
-            return f"'{array.source_name}' is summed up over all points of each step in order"
+            return (
+                f"'{array.expanded or array.source_name}' is summed up over all points of each step in order"
+            )
     elif statement.iterators:
         for access in statement.accesses:
             if access.array.extents and not access.exact:

@@ -57,7 +57,7 @@ def expand_step_values(scop: Scop, taken: Collection[str]) -> Scop:
 
 def _expanded(scop: Scop, taken: Collection[str]) -> Scop:
     for node in filter(is_band, descendants(scop.schedule.get_root())):
-        steps = _steps(scop, node)
+        steps = steps_of(scop, node)
         setting = frozenset[str]() if steps is None else _setting(steps)
         if steps is None or not setting:
             continue
@@ -68,7 +68,7 @@ def _expanded(scop: Scop, taken: Collection[str]) -> Scop:
 
 
 @dataclass(frozen=True, slots=True)
-class _StepLoop:
+class StepLoop:
     """The loop ``band`` over time, with what it runs in each step, and its ``counters`` by statement.
 
     It and those around it tell when instances run, as ``times``; it counts from ``first`` on.
@@ -100,7 +100,7 @@ class _StepLoop:
         return counted_by(self.statements, self.counters)
 
 
-def _steps(scop: Scop, band: isl.ScheduleNode) -> _StepLoop | None:
+def steps_of(scop: Scop, band: isl.ScheduleNode) -> StepLoop | None:
     """The loop ``band``, if it makes enough steps, from a known one on, over points of grids."""
     if band.band_n_member() != 1:
         return None
@@ -121,13 +121,13 @@ def _steps(scop: Scop, band: isl.ScheduleNode) -> _StepLoop | None:
     few = counts.dim_max_val(0).sub(counts.dim_min_val(0))
     if first is None or (few.is_int() and few.to_python() + 1 < STENCIL_STEPS):
         return None
-    return _StepLoop(band, items, counters, own, first)
+    return StepLoop(band, items, counters, own, first)
 
 
 def _writes_again(statement: Statement, times: isl.Map) -> bool:
     """Whether ``statement``, which runs at ``times``, sets elements again in the innermost loop of these."""
     depth = times.dim(_out)
-    for access in _writes(statement):
+    for access in writes_of(statement):
         if access.array.extents:
             written = access.relation.intersect_domain(statement.domain).apply_domain(times)
             together = equal_outer(written.apply_range(written.reverse()), depth - 1)
@@ -138,7 +138,7 @@ def _writes_again(statement: Statement, times: isl.Map) -> bool:
 
 def _has_neighbours(points: Sequence[Statement]) -> bool:
     """Whether ``points`` use several elements each of an array that they set, as sums in one do not."""
-    written = {each.array.name for one in points for each in _writes(one) if each.array.extents}
+    written = {each.array.name for one in points for each in writes_of(one) if each.array.extents}
     for point in points:
         for name in written:
             accesses = [each for each in point.accesses if each.array.name == name]
@@ -160,7 +160,7 @@ def _first(counts: isl.Set) -> isl.PwAff | None:
     return isl.PwAff.from_aff(pieces[0][1]) if plain else None
 
 
-def _setting(steps: _StepLoop) -> frozenset[str]:
+def _setting(steps: StepLoop) -> frozenset[str]:
     """The names of the statements that set variables alone, from these and from what no step sets."""
     found = {
         item[0].name: item[0]
@@ -169,7 +169,7 @@ def _setting(steps: _StepLoop) -> frozenset[str]:
     }
     while True:
         others = [each for each in steps.statements if each.name not in found]
-        arrays = {access.array.name for each in others for access in _writes(each)}
+        arrays = {access.array.name for each in others for access in writes_of(each)}
         mixed = [
             name for name, each in found.items() if any(one.array.name in arrays for one in each.accesses)
         ]
@@ -184,7 +184,7 @@ def _setting(steps: _StepLoop) -> frozenset[str]:
 
 def _elements(statement: Statement) -> frozenset[_Element]:
     """What variables, or elements that have numbers, ``statement`` sets; none if it sets anything else."""
-    found = {_element(each) for each in _writes(statement)}
+    found = {_element(each) for each in writes_of(statement)}
     known = frozenset(each for each in found if each is not None)
     return known if len(known) == len(found) else frozenset()
 
@@ -203,7 +203,8 @@ def _element(access: Access) -> _Element | None:
     return (access.array.name, known) if len(known) == len(numbers) else None
 
 
-def _writes(statement: Statement) -> list[Access]:
+def writes_of(statement: Statement) -> list[Access]:
+    """What ``statement`` writes, or may."""
     return [each for each in statement.accesses if each.kind is not AccessKind.READ]
 
 
@@ -217,7 +218,7 @@ class _ValueUse:
     read: Access
 
 
-def _uses(steps: _StepLoop, setting: frozenset[str]) -> list[_ValueUse]:
+def _uses(steps: StepLoop, setting: frozenset[str]) -> list[_ValueUse]:
     """What other statements read of what those ``setting`` variables set, in the order of a step."""
     own = [item[0] for item in steps.items if item[0].name in setting]
     versions = dict.fromkeys(frozenset[_Element]().union(*map(_elements, own)), 0)
@@ -249,7 +250,7 @@ class _Distributed:
 
 
 def _distributed(
-    scop: Scop, steps: _StepLoop, setting: frozenset[str], taken: set[str]
+    scop: Scop, steps: StepLoop, setting: frozenset[str], taken: set[str]
 ) -> _Distributed | None:
     """The loops of variables and of others; None if these mention a variable but for its value.
 
@@ -264,7 +265,7 @@ def _distributed(
     arrays: dict[int, Array] = {}
     like: dict[str, str] = {}
     for uses in kinds.values():
-        array = _array(uses[0].read, steps, scop, taken)
+        array = array_of_steps(uses[0].read, steps, scop, taken)
         parts = _shared(_times([each.statement for each in uses], steps), setters, steps)
         if parts is None:
             return None
@@ -275,19 +276,19 @@ def _distributed(
             like[name] = setter.name
         arrays |= {id(each.read): array for each in uses}
     others = [each for each in steps.statements if each.name not in setting]
-    if any(_mentions_other(each, arrays) for each in others):
+    if any(mentions_other(each, arrays) for each in others):
         return None
     order = [one for each in steps.statements for one in (*kept.get(each.name, ()), each)]
     return _Distributed(
         tuple(each for each in order if all(each is not one for one in others)),
-        tuple(_with_values(each, steps, arrays) for each in others),
+        tuple(with_values(each, steps, arrays) for each in others),
         tuple(dict.fromkeys(arrays.values())),
         like,
     )
 
 
 def _shared(
-    times: isl.Set, setters: Sequence[Statement], steps: _StepLoop
+    times: isl.Set, setters: Sequence[Statement], steps: StepLoop
 ) -> list[tuple[Statement, isl.Set]] | None:
     """Instances of ``setters`` that run at ``times``, one at each; None if none does at some of them."""
     found = []
@@ -299,13 +300,13 @@ def _shared(
     return found if times.is_empty() else None
 
 
-def _times(statements: Sequence[Statement], steps: _StepLoop) -> isl.Set:
+def _times(statements: Sequence[Statement], steps: StepLoop) -> isl.Set:
     """When ``statements`` run in ``steps``, by these and the loops around them."""
     times = (steps.times[each.name].intersect_domain(each.domain).range() for each in statements)
     return reduce(isl.Set.union, times).coalesce()
 
 
-def _kept(use: _ValueUse, domain: isl.Set, steps: _StepLoop, setter: Statement, array: Array) -> Statement:
+def _kept(use: _ValueUse, domain: isl.Set, steps: StepLoop, setter: Statement, array: Array) -> Statement:
     """The statement of ``domain`` that keeps in ``array`` what ``use`` reads; it is where ``setter`` is."""
     for position, each in enumerate(setter.iterators):
         domain = domain.set_dim_name(_set, position, each.name)
@@ -329,13 +330,13 @@ def _kept(use: _ValueUse, domain: isl.Set, steps: _StepLoop, setter: Statement, 
     )
 
 
-def _in_step(statement: Statement, steps: _StepLoop, array: Array) -> isl.Map:
+def _in_step(statement: Statement, steps: StepLoop, array: Array) -> isl.Map:
     """The element of ``array`` for each step that ``statement`` is in."""
     relation = isl.Map.from_pw_aff(counted_from(steps.counters[statement.name], steps.first))
     return relation.intersect_domain(statement.domain).coalesce().set_tuple_name(_out, array.name)
 
 
-def _array(read: Access, steps: _StepLoop, scop: Scop, taken: set[str]) -> Array:
+def array_of_steps(read: Access, steps: StepLoop, scop: Scop, taken: set[str]) -> Array:
     """An array for the values of what ``read`` reads, one for each of ``steps``."""
     assert isinstance(read.array.element, IntegerType | FloatingType)  # noqa: S101 - asked before
     name = f"{read.array.name}_each"
@@ -361,7 +362,7 @@ def _array(read: Access, steps: _StepLoop, scop: Scop, taken: set[str]) -> Array
     )
 
 
-def _with_values(statement: Statement, steps: _StepLoop, arrays: Mapping[int, Array]) -> Statement:
+def with_values(statement: Statement, steps: StepLoop, arrays: Mapping[int, Array]) -> Statement:
     """``statement`` with reads of ``arrays``, by the identities of accesses."""
     own = {id(each): arrays[id(each)] for each in statement.accesses if id(each) in arrays}
     nodes = {id(each.node) for each in statement.accesses if id(each) in own}
@@ -375,7 +376,7 @@ def _with_values(statement: Statement, steps: _StepLoop, arrays: Mapping[int, Ar
     return replace(statement, accesses=accesses, locals=named)
 
 
-def _mentions_other(statement: Statement, arrays: Mapping[int, Array]) -> bool:
+def mentions_other(statement: Statement, arrays: Mapping[int, Array]) -> bool:
     """Whether ``statement`` mentions what it reads of ``arrays``, by accesses, elsewhere than it reads it."""
     read = [each for each in statement.accesses if id(each) in arrays]
     known = {id(part) for each in read for part in walk(each.node)}
@@ -386,32 +387,37 @@ def _mentions_other(statement: Statement, arrays: Mapping[int, Array]) -> bool:
     )
 
 
-def _with_loops(scop: Scop, steps: _StepLoop, loops: _Distributed) -> Scop:
+def _with_loops(scop: Scop, steps: StepLoop, loops: _Distributed) -> Scop:
     """``scop`` with ``loops`` in place of ``steps``."""
     own = {each.name: each for each in loops.others}
     setting = {each.name for each in loops.setting}
     at = min(number for number, each in enumerate(scop.statements) if each.name in steps.counters)
     left = [own.get(each.name, each) for each in scop.statements if each.name not in setting]
     statements = (*left[:at], *loops.setting, *left[at:])
-    enough = _enough(steps) if loops.arrays else scop.context
-    assumptions = scop.assumptions
-    if loops.arrays and not scop.context.is_subset(enough):
-        name = loops.arrays[0].expanded
-        reason = f"values of '{name}' for all steps are worth it from {STENCIL_STEPS} steps on"
-        assumptions = (*assumptions, Assumption(enough, reason, loops.setting[0].location))
+    if loops.arrays:
+        scop = with_arrays(scop, steps, loops.arrays, loops.setting[0])
+    return replace(
+        scop,
+        statements=statements,
+        schedule=_order(scop, steps, loops, statements),
+    )
+
+
+def with_arrays(scop: Scop, steps: StepLoop, arrays: Sequence[Array], first: Statement) -> Scop:
+    """``scop`` with ``arrays`` for values of all ``steps``, where there are enough of these."""
+    enough, assumptions = _enough(steps), scop.assumptions
+    if not scop.context.is_subset(enough):
+        reason = f"values of '{arrays[0].expanded}' for all steps are worth it from {STENCIL_STEPS} steps on"
+        assumptions = (*assumptions, Assumption(enough, reason, first.location))
     return replace(
         scop,
         context=scop.context.intersect(enough),
-        arrays=(*scop.arrays, *loops.arrays),
-        statements=statements,
-        schedule=_order(scop, steps, loops, statements),
+        arrays=(*scop.arrays, *arrays),
         assumptions=assumptions,
     )
 
 
-def _order(
-    scop: Scop, steps: _StepLoop, loops: _Distributed, statements: Sequence[Statement]
-) -> isl.Schedule:
+def _order(scop: Scop, steps: StepLoop, loops: _Distributed, statements: Sequence[Statement]) -> isl.Schedule:
     """The order of ``scop`` where a loop over what sets variables stands before ``steps``."""
     schedule = order_of_copies(scop, statements, loops.like)
     domains = [isl.UnionSet.from_set(each.domain) for each in loops.setting]
@@ -437,7 +443,7 @@ def _loop_over(instances: isl.UnionSet, schedule: isl.Schedule, depth: int) -> i
     )
 
 
-def _enough(steps: _StepLoop) -> isl.Set:
+def _enough(steps: StepLoop) -> isl.Set:
     """For which parameters there are enough steps for tiles over time."""
     counts = steps.counts
     later = steps.first.add_constant_val(isl.Val(STENCIL_STEPS - 1)).insert_domain(counts.get_space())
