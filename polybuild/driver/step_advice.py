@@ -184,7 +184,12 @@ def _reason(statement: Statement, loops: int) -> str | None:
 
 
 def _sums(statement: Statement) -> list[Array]:
-    """What ``statement`` adds to: variables, and elements that are the same for all points of a step."""
+    """What ``statement`` adds to: variables, and elements that are the same for all points of a step.
+
+    At the end of a line there is but one point in each step.
+    """
+    if statement.domain.project_onto_map(isl.dim_type.set, 0, 1).is_injective():
+        return []
     read = {each.array.name for each in statement.accesses if each.kind is AccessKind.READ}
     inner = range(1, len(statement.iterators))
     return [

@@ -31,7 +31,7 @@ from polybuild.poly.relations import equal_outer, maps_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.model import AccessKind, Array, Scop, Statement
 from polybuild.storage.step_values import (
-    StepLoop,
+    TimeStepLoop,
     array_of_steps,
     mentions_other,
     steps_of,
@@ -76,7 +76,7 @@ def _is_added_to(scop: Scop, array: Array) -> bool:
     )
 
 
-def _is_of_each_step(scop: Scop, steps: StepLoop, array: Array) -> bool:
+def _is_of_each_step(scop: Scop, steps: TimeStepLoop, array: Array) -> bool:
     """Whether each of ``steps`` sets ``array`` before it reads it, and nothing else uses it.
 
     Sums of so few steps that whole tiles fit between them need no more than one variable.
@@ -101,7 +101,7 @@ def _is_of_each_step(scop: Scop, steps: StepLoop, array: Array) -> bool:
     return True
 
 
-def _is_stencil_without(steps: StepLoop, sums: Sequence[Array]) -> bool:
+def _is_stencil_without(steps: TimeStepLoop, sums: Sequence[Array]) -> bool:
     """Whether points of grids are set without ``sums``, and what follows from these."""
     follows = {each.name for each in sums}
     while True:
@@ -120,7 +120,7 @@ def _is_stencil_without(steps: StepLoop, sums: Sequence[Array]) -> bool:
     return bool(written) and written.isdisjoint(follows)
 
 
-def _with_elements(scop: Scop, steps: StepLoop, sums: Sequence[Array], taken: set[str]) -> Scop:
+def _with_elements(scop: Scop, steps: TimeStepLoop, sums: Sequence[Array], taken: set[str]) -> Scop:
     """``scop`` with elements of ``steps`` for each of ``sums``; itself if one of these is used otherwise."""
     arrays: dict[int, Array] = {}
     own = []

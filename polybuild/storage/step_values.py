@@ -68,7 +68,7 @@ def _expanded(scop: Scop, taken: Collection[str]) -> Scop:
 
 
 @dataclass(frozen=True, slots=True)
-class StepLoop:
+class TimeStepLoop:
     """The loop ``band`` over time, with what it runs in each step, and its ``counters`` by statement.
 
     It and those around it tell when instances run, as ``times``; it counts from ``first`` on.
@@ -100,7 +100,7 @@ class StepLoop:
         return counted_by(self.statements, self.counters)
 
 
-def steps_of(scop: Scop, band: isl.ScheduleNode) -> StepLoop | None:
+def steps_of(scop: Scop, band: isl.ScheduleNode) -> TimeStepLoop | None:
     """The loop ``band``, if it makes enough steps, from a known one on, over points of grids."""
     if band.band_n_member() != 1:
         return None
@@ -121,7 +121,7 @@ def steps_of(scop: Scop, band: isl.ScheduleNode) -> StepLoop | None:
     few = counts.dim_max_val(0).sub(counts.dim_min_val(0))
     if first is None or (few.is_int() and few.to_python() + 1 < STENCIL_STEPS):
         return None
-    return StepLoop(band, items, counters, own, first)
+    return TimeStepLoop(band, items, counters, own, first)
 
 
 def _writes_again(statement: Statement, times: isl.Map) -> bool:
@@ -160,7 +160,7 @@ def _first(counts: isl.Set) -> isl.PwAff | None:
     return isl.PwAff.from_aff(pieces[0][1]) if plain else None
 
 
-def _setting(steps: StepLoop) -> frozenset[str]:
+def _setting(steps: TimeStepLoop) -> frozenset[str]:
     """The names of the statements that set variables alone, from these and from what no step sets."""
     found = {
         item[0].name: item[0]
@@ -218,7 +218,7 @@ class _ValueUse:
     read: Access
 
 
-def _uses(steps: StepLoop, setting: frozenset[str]) -> list[_ValueUse]:
+def _uses(steps: TimeStepLoop, setting: frozenset[str]) -> list[_ValueUse]:
     """What other statements read of what those ``setting`` variables set, in the order of a step."""
     own = [item[0] for item in steps.items if item[0].name in setting]
     versions = dict.fromkeys(frozenset[_Element]().union(*map(_elements, own)), 0)
@@ -250,7 +250,7 @@ class _Distributed:
 
 
 def _distributed(
-    scop: Scop, steps: StepLoop, setting: frozenset[str], taken: set[str]
+    scop: Scop, steps: TimeStepLoop, setting: frozenset[str], taken: set[str]
 ) -> _Distributed | None:
     """The loops of variables and of others; None if these mention a variable but for its value.
 
@@ -288,7 +288,7 @@ def _distributed(
 
 
 def _shared(
-    times: isl.Set, setters: Sequence[Statement], steps: StepLoop
+    times: isl.Set, setters: Sequence[Statement], steps: TimeStepLoop
 ) -> list[tuple[Statement, isl.Set]] | None:
     """Instances of ``setters`` that run at ``times``, one at each; None if none does at some of them."""
     found = []
@@ -300,13 +300,13 @@ def _shared(
     return found if times.is_empty() else None
 
 
-def _times(statements: Sequence[Statement], steps: StepLoop) -> isl.Set:
+def _times(statements: Sequence[Statement], steps: TimeStepLoop) -> isl.Set:
     """When ``statements`` run in ``steps``, by these and the loops around them."""
     times = (steps.times[each.name].intersect_domain(each.domain).range() for each in statements)
     return reduce(isl.Set.union, times).coalesce()
 
 
-def _kept(use: _ValueUse, domain: isl.Set, steps: StepLoop, setter: Statement, array: Array) -> Statement:
+def _kept(use: _ValueUse, domain: isl.Set, steps: TimeStepLoop, setter: Statement, array: Array) -> Statement:
     """The statement of ``domain`` that keeps in ``array`` what ``use`` reads; it is where ``setter`` is."""
     for position, each in enumerate(setter.iterators):
         domain = domain.set_dim_name(_set, position, each.name)
@@ -330,13 +330,13 @@ def _kept(use: _ValueUse, domain: isl.Set, steps: StepLoop, setter: Statement, a
     )
 
 
-def _in_step(statement: Statement, steps: StepLoop, array: Array) -> isl.Map:
+def _in_step(statement: Statement, steps: TimeStepLoop, array: Array) -> isl.Map:
     """The element of ``array`` for each step that ``statement`` is in."""
     relation = isl.Map.from_pw_aff(counted_from(steps.counters[statement.name], steps.first))
     return relation.intersect_domain(statement.domain).coalesce().set_tuple_name(_out, array.name)
 
 
-def array_of_steps(read: Access, steps: StepLoop, scop: Scop, taken: set[str]) -> Array:
+def array_of_steps(read: Access, steps: TimeStepLoop, scop: Scop, taken: set[str]) -> Array:
     """An array for the values of what ``read`` reads, one for each of ``steps``."""
     assert isinstance(read.array.element, IntegerType | FloatingType)  # noqa: S101 - asked before
     name = f"{read.array.name}_each"
@@ -362,7 +362,7 @@ def array_of_steps(read: Access, steps: StepLoop, scop: Scop, taken: set[str]) -
     )
 
 
-def with_values(statement: Statement, steps: StepLoop, arrays: Mapping[int, Array]) -> Statement:
+def with_values(statement: Statement, steps: TimeStepLoop, arrays: Mapping[int, Array]) -> Statement:
     """``statement`` with reads of ``arrays``, by the identities of accesses."""
     own = {id(each): arrays[id(each)] for each in statement.accesses if id(each) in arrays}
     nodes = {id(each.node) for each in statement.accesses if id(each) in own}
@@ -387,7 +387,7 @@ def mentions_other(statement: Statement, arrays: Mapping[int, Array]) -> bool:
     )
 
 
-def _with_loops(scop: Scop, steps: StepLoop, loops: _Distributed) -> Scop:
+def _with_loops(scop: Scop, steps: TimeStepLoop, loops: _Distributed) -> Scop:
     """``scop`` with ``loops`` in place of ``steps``."""
     own = {each.name: each for each in loops.others}
     setting = {each.name for each in loops.setting}
@@ -403,7 +403,7 @@ def _with_loops(scop: Scop, steps: StepLoop, loops: _Distributed) -> Scop:
     )
 
 
-def with_arrays(scop: Scop, steps: StepLoop, arrays: Sequence[Array], first: Statement) -> Scop:
+def with_arrays(scop: Scop, steps: TimeStepLoop, arrays: Sequence[Array], first: Statement) -> Scop:
     """``scop`` with ``arrays`` for values of all ``steps``, where there are enough of these."""
     enough, assumptions = _enough(steps), scop.assumptions
     if not scop.context.is_subset(enough):
@@ -417,7 +417,9 @@ def with_arrays(scop: Scop, steps: StepLoop, arrays: Sequence[Array], first: Sta
     )
 
 
-def _order(scop: Scop, steps: StepLoop, loops: _Distributed, statements: Sequence[Statement]) -> isl.Schedule:
+def _order(
+    scop: Scop, steps: TimeStepLoop, loops: _Distributed, statements: Sequence[Statement]
+) -> isl.Schedule:
     """The order of ``scop`` where a loop over what sets variables stands before ``steps``."""
     schedule = order_of_copies(scop, statements, loops.like)
     domains = [isl.UnionSet.from_set(each.domain) for each in loops.setting]
@@ -443,7 +445,7 @@ def _loop_over(instances: isl.UnionSet, schedule: isl.Schedule, depth: int) -> i
     )
 
 
-def _enough(steps: StepLoop) -> isl.Set:
+def _enough(steps: TimeStepLoop) -> isl.Set:
     """For which parameters there are enough steps for tiles over time."""
     counts = steps.counts
     later = steps.first.add_constant_val(isl.Val(STENCIL_STEPS - 1)).insert_domain(counts.get_space())
