@@ -38,6 +38,7 @@ def test_the_passes_have_the_names_of_the_field_in_their_order():
             "work-arrays",
             "narrow-variables",
             "step-values",
+            "step-sums",
             "copies",
             "residue-classes",
             "index-sets",
