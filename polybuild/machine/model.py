@@ -104,6 +104,7 @@ class Memory:
 
     line: int = _figure(64, Unit.BYTES, "what is moved at once")
     streams: int = _figure(8, Unit.COUNT, "rows that prefetchers follow at once")
+    tracked: int = _figure(32, Unit.COUNT, "rows that prefetchers follow while loops come to each by turns")
     ahead: int = _figure(256, Unit.BYTES, "how far ahead of many rows lines are asked for")
     page: int = _figure(4096, Unit.BYTES, "what addresses are translated for at once")
     bandwidth: float = _figure(12.0, Unit.GIGABYTES_PER_SECOND, "what one core reads from it")

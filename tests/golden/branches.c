@@ -148,13 +148,13 @@ static void mark(struct grid *g, int limit)
 #line 11
   const long long pb_g_n = g->n; const long long pb_limit = limit;
 #line 11
-  if (POLYBUILD_LINE((double)pb_g_n * (double)pb_g_n + (double)(pb_g_n - 1) * (double)(pb_g_n - 1) >= 61000 /* line 11: less work is not worth threads */
+  if (POLYBUILD_LINE((double)pb_g_n * (double)pb_g_n + (double)(pb_g_n - 1) * (double)(pb_g_n - 1) >= 29000 /* line 11: less work is not worth threads */
       && polybuild_team() > 1 /* line 11: one thread gains nothing */
       && pb_g_n <= 80 /* line 15: subscript 2 of 'g' must be less than its extent */)) {
-    /* threads from 61000 instances on */
+    /* threads from 29000 instances on */
 #line 12
     POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_g_n * (double)pb_g_n
-    + (double)(pb_g_n - 1) * (double)(pb_g_n - 1), 30500)))
+    + (double)(pb_g_n - 1) * (double)(pb_g_n - 1), 14500)))
 #line 12
     for (long long i = 0; i < pb_g_n; i++) {
 #line 15

@@ -15,14 +15,14 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
-from polybuild.effort import CANDIDATE_OPERATIONS, CERTAIN_GAIN, CERTAIN_ORDER
+from polybuild.effort import CANDIDATE_OPERATIONS, CERTAIN_GAIN, CERTAIN_ORDER, SAME_TIME
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compare import cost_of_mapping
 from polybuild.targets.cpu.cost.function import LoopCost
-from polybuild.targets.cpu.cost.parameters import larger_sizes, usual_sizes
+from polybuild.targets.cpu.cost.parameters import larger_sizes, long_lines, usual_sizes
 from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.lanes import is_update
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
@@ -80,13 +80,15 @@ class _Priced:
     """A candidate with its cost, and its nanoseconds on one thread and on all at each of some sizes.
 
     It takes ``warm`` on one thread at the smallest of them where caches have the data already: memory may be
-    the limit of all candidates where they come to data for the first time.
+    the limit of all candidates where they come to data for the first time. ``long`` are those times for lines
+    that no cache holds, if it walks along lines once.
     """
 
     candidate: MappedOrder
     cost: CandidateCost
     times: tuple[float, ...]
     warm: float
+    long: tuple[float, ...]
 
     def is_faster(self, other: _Priced) -> bool:
         """Whether it is certainly faster than ``other``, in the mean of one thread and all, and all sizes.
@@ -99,8 +101,15 @@ class _Priced:
         same = mapped.order is rival.order and mapped.cuts_rows == rival.cuts_rows
         known = same or (mapped.mapping.registers and not rival.mapping.registers)
         certain = CERTAIN_GAIN if known else CERTAIN_ORDER
-        gains = [(old or 1.0) / (new or 1.0) for old, new in zip(other.times, self.times, strict=True)]
-        return math.prod(gains) > certain ** len(gains) and self.warm <= CERTAIN_GAIN * other.warm
+        gains = _gains(other.times, self.times)
+        moves_less = math.prod(_gains(other.long, self.long)) > CERTAIN_GAIN ** len(self.long)
+        faster = math.prod(gains) > certain ** len(gains) or (moves_less and min(gains) >= 1 / SAME_TIME)
+        return faster and self.warm <= CERTAIN_GAIN * other.warm
+
+
+def _gains(old: Sequence[float], new: Sequence[float]) -> list[float]:
+    """How many times as fast each of the ``new`` times is as an ``old`` one."""
+    return [(before or 1.0) / (after or 1.0) for before, after in zip(old, new, strict=True)]
 
 
 class _Trials:
@@ -110,7 +119,7 @@ class _Trials:
         self._scop = scop
         self._dependences = dependences
         self._context = context
-        self._sizes = usual_sizes(scop)
+        self._sizes, self._long = usual_sizes(scop), long_lines(scop)
         self._priced: list[_Priced] = []
 
     def mapped(self, order: Order, context: CompileContext, name: str) -> MappedOrder:
@@ -191,10 +200,13 @@ class _Trials:
         name, mapping = candidate.mapping.name, candidate.mapping
         cost = cost_of_mapping(name, self._scop, self._dependences, mapping, self._context)
         versions = (cost.one_thread, cost.all_threads)
-        times = tuple(each.at(sizes).total for sizes in self._sizes for each in versions)
+        times, long = (
+            tuple(each.at(values).total for values in sizes for each in versions)
+            for sizes in (self._sizes, self._long)
+        )
         alone = cost.one_thread
         warm = replace(alone, repeated=True) if isinstance(alone, LoopCost) else alone
-        return _Priced(candidate, cost, times, warm.at(self._sizes[-1]).total)
+        return _Priced(candidate, cost, times, warm.at(self._sizes[-1]).total, long)
 
 
 def _permutes_register_tiles(mapped: MappedOrder, other: Order) -> bool:

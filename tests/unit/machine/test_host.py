@@ -137,3 +137,10 @@ def test_families(processor, features, pages, system, tmp_path):
     (tmp_path / "cpuinfo").write_text(f"{lines}\n{lines}")
     assert host.find_machine(frozenset(), frozenset({"-march=native"})).memory.pages == pages
     assert host.find_machine(frozenset(), frozenset()).memory.pages == 1536
+
+
+@pytest.mark.parametrize(("features", "size"), [("fpu sse2", 480), ("fpu sse2 hypervisor", 32)])
+def test_guests_have_a_part_of_the_last_cache(features, size, system, tmp_path):
+    system([("3", "Unified", f"{480 << 10}K")], ("0", "1"))
+    (tmp_path / "cpuinfo").write_text(f"vendor_id\t: GenuineIntel\ncpu family\t: 6\nflags\t\t: {features}\n")
+    assert host.find_machine(frozenset(), frozenset({"-march=native"})).l3.bytes == size << 20

@@ -19,6 +19,7 @@ from polybuild.targets.cpu.cost.exchange import time_of_exchange
 from polybuild.targets.cpu.cost.extents import Extents, about_count, extents_at
 from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
 from polybuild.targets.cpu.cost.parameters import parameters_at
+from polybuild.targets.cpu.cost.runs import with_first_lines
 from polybuild.targets.cpu.cost.subscripts import with_chosen_elements, with_subscripts
 from polybuild.targets.cpu.cost.traffic import MemoryLevel, Traffic
 from polybuild.targets.cpu.strides import Reference, references_at
@@ -156,6 +157,18 @@ def _first_loads(found: Sequence[Reference], stamps: isl.Map, loaded: set[object
 
 
 @dataclass(frozen=True, slots=True)
+class _Moving:
+    """How loops move data: the part that each level has ``kept`` since other loops moved it, and how fast.
+
+    What comes from far away is ``slower`` than in long rows, and the work of ``gain`` cores goes on at once.
+    """
+
+    kept: tuple[float, ...]
+    slower: float
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
 class LoopCost:
     """The cost of ``loops`` on ``machine``, by one thread or by all, as a function of the parameters.
 
@@ -175,7 +188,9 @@ class LoopCost:
 
     def on(self, running: Running) -> Cost:
         """The cost of what is ``running``."""
-        return sum((self._segment(each, running) for each in running.segments), Cost())
+        levels = _levels(self.machine)
+        kept = running.traffic.kept(running.segments, levels)
+        return sum((self._segment(each, running, kept) for each in running.segments), Cost())
 
     def shared_at(self, values: Mapping[str, int]) -> float:
         """How many iterations threads share at once, at most, where parameters have ``values``; 0 if none."""
@@ -191,48 +206,54 @@ class LoopCost:
             default=0.0,
         )
 
-    def _segment(self, nest: Nest, running: Running) -> Cost:
-        """The cost of loops that come one after the other with all that is in them."""
+    def _segment(self, nest: Nest, running: Running, kept: tuple[float, ...]) -> Cost:
+        """The cost of loops that come one after the other with all that is in them.
+
+        Of what they move through each level, so much was ``kept`` there since others moved it.
+        """
         traffic = running.traffic
         cost, conflicts, alone, shared, starts = Cost(), 0.0, 0.0, 0.0, 0.0
         bodies = [(self.loops.bodies[id(leaf)], traffic.extents[id(leaf)]) for leaf, _ in leaves(nest)]
         taken = taken_to_lanes(bodies, self.machine, self.compiled_bytes)
-        for body, extents in bodies:
+        timed: dict[int, tuple[Body, float]] = {}
+        for (leaf, _), (body, extents) in zip(leaves(nest), bodies, strict=True):
             around, trips = body.around, extents.trips
             own = cost_on_core(body, extents, self.machine, self.compiled_bytes, taken)
             faster = self._speedup(around, trips)
             cost += own.divided(faster)
             conflicts += time_of_conflicts(body, extents, running.point, self.machine) / faster
+            timed[id(leaf)] = body, own.total / extents.count
             alone += own.total
             shared += own.total / faster
             starts = max(starts, _starts(around, trips) if self.parallel else 0.0)
         gain = alone / shared if shared else 1.0
-        moved = self._moved(traffic, nest, gain)
+        slower = with_first_lines(nest, timed, traffic, self.machine)
+        moved = self._moved(
+            traffic.through(nest, _levels(self.machine)), traffic, _Moving(kept, slower, gain)
+        )
         together = starts * self.machine.threads.start
         if starts:
             together += time_of_exchange(nest, traffic, self.machine)
         return (cost + moved).overlapping() + Cost(threads=together, conflicts=conflicts)
 
-    def _moved(self, traffic: Traffic, nest: Nest, gain: float) -> Cost:
-        """What it takes to bring data to the cores, of which the work of ``gain`` runs at once."""
-        machine, memory = self.machine, self.machine.memory
-        line = memory.line
-        caches = (machine.l1, machine.l2, machine.l3)
-        levels = [MemoryLevel(each.bytes, line, memory.kept) for each in caches]
-        levels.append(MemoryLevel(memory.pages * memory.page, memory.page, memory.kept))
-        first, second, far, translated = traffic.through(nest, tuple(levels))
+    def _moved(self, through: tuple[float, ...], traffic: Traffic, moving: _Moving) -> Cost:
+        """What it takes to bring to the cores what passes ``through`` each level."""
+        machine, memory, gain = self.machine, self.machine.memory, moving.gain
+        first, second, far, translated = (
+            moved * (1.0 - there) for moved, there in zip(through, moving.kept, strict=True)
+        )
         if self.repeated:
-            whole = traffic.whole(line)
+            whole = traffic.whole(memory.line)
             second = 0.0 if whole <= machine.l2.bytes * memory.kept else second
             far = 0.0 if whole <= machine.l3.bytes * memory.kept else far
         # bandwidths are those at which data come from a level to the core, whatever they pass
         near = max(0.0, first - second) / machine.l2.bandwidth
-        middle = max(0.0, second - far) / machine.l3.bandwidth
+        middle = moving.slower * max(0.0, second - far) / machine.l3.bandwidth
         pages = translated / memory.page
         bandwidth = min(memory.bandwidth * gain, max(memory.all_cores, memory.bandwidth))
         return Cost(
             caches=(near + middle) / gain,
-            memory=far / bandwidth,
+            memory=moving.slower * far / bandwidth,
             pages=pages * memory.page_miss / gain,
             traffic=far,
         )
@@ -248,6 +269,16 @@ class LoopCost:
         rounds = math.ceil(tiles / threads.processors) or 1
         balanced = tiles / rounds / threads.processors
         return max(1.0, threads.cores * siblings * balanced)
+
+
+def _levels(machine: Machine) -> tuple[MemoryLevel, ...]:
+    """The caches of ``machine``, from the first to the last, and the pages that it knows."""
+    memory = machine.memory
+    caches = (machine.l1, machine.l2, machine.l3)
+    return (
+        *(MemoryLevel(each.bytes, memory.line, memory.kept) for each in caches),
+        MemoryLevel(memory.pages * memory.page, memory.page, memory.kept),
+    )
 
 
 @remembered  # each size is asked for by several comparisons

@@ -33,6 +33,31 @@ class MemoryLevel:
     unit: int
     kept: float
 
+    def missing(self, size: float, *, packed: bool = False) -> float:
+        """The part of ``size`` bytes, ``packed`` or not, that is gone when they are used again."""
+        return min(1.0, max(0.0, size / self.capacity - (1.0 if packed else self.kept)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Footprint:
+    """What a nest touches: ``size`` bytes, of which ``moved`` enter a level or leave it where it all fits.
+
+    Where it does not, references that meet the same elements at different times, as rows and columns of a
+    matrix do, fetch them each for themselves: ``separate`` bytes. What is written moves both ways.
+    """
+
+    size: float
+    moved: float
+    separate: float
+
+    def bounded_by(self, runs: float, inside: _Footprint) -> _Footprint:
+        """What is touched, but no more than ``runs`` times what is ``inside``."""
+        return _Footprint(
+            min(self.size, runs * inside.size),
+            min(self.moved, runs * inside.moved),
+            min(self.separate, runs * inside.separate),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
@@ -65,7 +90,7 @@ class Traffic:
 
     extents: Mapping[int, Extents]
     references: Mapping[int, list[Reference]]
-    found: dict[tuple[int, int, int], tuple[float, float]] = field(default_factory=dict)
+    found: dict[tuple[int, int, int], _Footprint] = field(default_factory=dict)
     wholes: dict[int, dict[str, float]] = field(default_factory=dict)
     boxes: dict[tuple[int, tuple[float, ...]], _Rows] = field(default_factory=dict)
     inside: dict[int, tuple[NestLeaf, ...]] = field(default_factory=dict)
@@ -78,16 +103,32 @@ class Traffic:
             self.moves[key] = tuple(self.moved(nest, each) for each in levels)
         return self.moves[key]
 
+    def kept(self, segments: tuple[Nest, ...], levels: tuple[MemoryLevel, ...]) -> tuple[float, ...]:
+        """The part of what ``segments`` move that each of ``levels`` has since earlier ones moved it.
+
+        Where everything together fits, all that they touch is moved once.
+        """
+        together = NestSequence(segments)
+        if len(segments) == 1:
+            return tuple(0.0 for _ in levels)
+        found: list[float] = []
+        for level in levels:
+            alone = sum(self.through(each, levels)[levels.index(level)] for each in segments)
+            whole = self._boxed_footprint(together, level.unit, 0)
+            there = 1.0 - level.missing(whole.size)
+            found.append(there * max(0.0, 1.0 - whole.moved / alone) if alone else 0.0)
+        return tuple(found)
+
     def moved(self, nest: Nest, level: MemoryLevel, depth: int = 0) -> float:
         """Bytes in whole units that enter ``level``, or leave it, while ``nest`` runs once at ``depth``."""
-        size, whole = self._footprint(nest, level.unit, depth)
-        if size <= level.capacity or isinstance(nest, NestLeaf):
+        footprint = self._footprint(nest, level.unit, depth)
+        whole = footprint.moved + level.missing(footprint.size) * (footprint.separate - footprint.moved)
+        if footprint.size <= level.capacity or isinstance(nest, NestLeaf):
             return whole
         if isinstance(nest, NestSequence):
             return sum(self.moved(each, level, depth) for each in nest.children)
-        inside = self._footprint(nest.body, level.unit, depth + 1)[0]
-        fits = 1.0 if _is_packed(nest) else level.kept
-        missing = min(1.0, max(0.0, inside / level.capacity - fits))
+        inside = self._footprint(nest.body, level.unit, depth + 1).size
+        missing = level.missing(inside, packed=_is_packed(nest))
         if not missing:
             return whole
         trips, body = self._trips(nest), self.moved(nest.body, level, depth + 1)
@@ -119,18 +160,17 @@ class Traffic:
             self.inside[id(nest)] = tuple(leaf for leaf, _ in leaves(nest))
         return self.inside[id(nest)]
 
-    def _footprint(self, nest: Nest, unit: int, depth: int) -> tuple[float, float]:
-        """Bytes of the units that ``nest`` touches, and those that move: what is written goes both ways."""
+    def _footprint(self, nest: Nest, unit: int, depth: int) -> _Footprint:
+        """Bytes of the units that ``nest`` touches and moves while it runs once at ``depth``."""
         key = id(nest), unit, depth
         if key not in self.found:
             boxed = self._boxed_footprint(nest, unit, depth)
             if isinstance(nest, NestLoop):  # boxes around diagonals hold far more than these do
-                runs, body = self._runs(nest, depth), self._footprint(nest.body, unit, depth + 1)
-                boxed = min(boxed[0], runs * body[0]), min(boxed[1], runs * body[1])
+                boxed = boxed.bounded_by(self._runs(nest, depth), self._footprint(nest.body, unit, depth + 1))
             self.found[key] = boxed
         return self.found[key]
 
-    def _boxed_footprint(self, nest: Nest, unit: int, depth: int) -> tuple[float, float]:
+    def _boxed_footprint(self, nest: Nest, unit: int, depth: int) -> _Footprint:
         bytes_of: dict[tuple[str, _Matrix, _Matrix], float] = {}
         written: set[str] = set()
         for leaf in self._leaves(nest):
@@ -140,7 +180,7 @@ class Traffic:
                 name = each.access.array.name
                 key = (name, each.matrix, parametric_offset(each.access.relation))
                 bytes_of[key] = max(
-                    bytes_of.get(key, 0.0), min(instances * unit, self._bytes(each, box, unit))
+                    bytes_of.get(key, 0.0), min(instances * unit, self.bytes_of(each, box, unit))
                 )
                 if each.access.kind is not AccessKind.READ:
                     written.add(name)
@@ -159,20 +199,30 @@ class Traffic:
         whole = self._arrays(unit)
         touched = {name: min(size, whole.get(name, size)) for name, size in arrays.items()}
         back = sum(size for name, size in touched.items() if name in written)
-        return sum(touched.values()), sum(touched.values()) + back
+        again = sum(arrays[name] - size for name, size in touched.items())
+        return _Footprint(sum(touched.values()), moved := sum(touched.values()) + back, moved + again)
 
     def rows_of(self, reference: Reference, box: tuple[float, ...], unit: int) -> tuple[float, float]:
         """Rows that ``reference`` touches while counters take what ``box`` says, and bytes of their units."""
-        key = id(reference), box
-        if key not in self.boxes:
-            self.boxes[key] = _rows(reference, box)
-        return self.boxes[key].rows, self.boxes[key].bytes(unit)
+        found = self._rows_of(reference, box)
+        return found.rows, found.bytes(unit)
+
+    def row_of(self, reference: Reference, box: tuple[float, ...]) -> float:
+        """The bytes from the first to the last element of a row that ``reference`` touches in ``box``."""
+        return self._rows_of(reference, box).span
 
     def whole(self, unit: int) -> float:
         """The bytes of all arrays: what references touch in all."""
         return sum(self._arrays(unit).values())
 
-    def _bytes(self, reference: Reference, box: tuple[float, ...], unit: int) -> float:
+    def _rows_of(self, reference: Reference, box: tuple[float, ...]) -> _Rows:
+        key = id(reference), box
+        if key not in self.boxes:
+            self.boxes[key] = _rows(reference, box)
+        return self.boxes[key]
+
+    def bytes_of(self, reference: Reference, box: tuple[float, ...], unit: int) -> float:
+        """Bytes of the units that ``reference`` touches while counters take what ``box`` says."""
         return self.rows_of(reference, box, unit)[1]
 
     def _arrays(self, unit: int) -> Mapping[str, float]:
@@ -182,7 +232,7 @@ class Traffic:
             for leaf, extents in self.extents.items():
                 for each in self.references[leaf]:
                     part = each.access.array.name, parametric_offset(each.access.relation)
-                    size = min(extents.count * unit, self._bytes(each, extents.boxes[0], unit))
+                    size = min(extents.count * unit, self.bytes_of(each, extents.boxes[0], unit))
                     parts[part] = max(parts.get(part, 0.0), size)
             found: dict[str, float] = {}
             for (name, _), size in parts.items():

@@ -101,6 +101,7 @@ def test_orders_gain_that_are_faster_in_caches_and_as_fast_beyond(model):
         "l3__bandwidth": 48.0,
         "memory__bandwidth": 4.0,
         "memory__pages": 4096,
+        "memory__tracked": 1000,
     }
     found = costs(
         model, "for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) y[j] += a[i][j] * x[i];", **near
