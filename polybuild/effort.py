@@ -329,6 +329,8 @@ SMALL_VALUES = 16
 """Elements of a private array, and iterations of its loops, that become variables and copies."""
 OVERLAPPED_ITERATIONS = 16
 """The maximum trip count of a loop that is unrolled within stages, where what is around it is for vectors."""
+OVERLAPPED_WAVES = 3
+"""The maximum number of tiles over time that pass on a value that none of them changes."""
 UPDATE_PARTS = 24
 """Accesses of an update: one with more is no longer one that registers suit."""
 EXPANDED_ARRAYS = 8

@@ -153,6 +153,7 @@ def _knob(
 
 
 SHARED_MEMORY, COPY_OUT, ALIGNED_LOADS = "shared-memory", "interleaved-copy-out", "aligned-loads"
+OVERLAPPED = "overlapped"
 STATIC_REUSE, DYNAMIC_REUSE, FULL_TILES = "static-reuse", "dynamic-reuse", "full-tiles"
 _DEVICE_TILES = (SHARED_MEMORY, COPY_OUT, ALIGNED_LOADS, STATIC_REUSE, DYNAMIC_REUSE, FULL_TILES)
 
@@ -214,11 +215,11 @@ class Options:
     )
     tile_shape: str = _knob(
         "auto",
-        Choice(("auto", "rectangular", "diamond", "diamond-2d", "hexagonal", "split", "hybrid")),
+        Choice(("auto", "rectangular", "diamond", "diamond-2d", "hexagonal", "split", "hybrid", OVERLAPPED)),
         "shape of the tiles of time-iterated stencils, or what the model prefers",
         metavar="SHAPE",
         more="`auto` takes diamonds where all tiles can start together, for many processors along two"
-        " dimensions: see [tile shapes](../how-it-works/tile-shapes.md).",
+        " dimensions; `overlapped` is for devices: see [tile shapes](../how-it-works/tile-shapes.md).",
     )
     device_tiles: tuple[str, ...] = _knob(
         (),

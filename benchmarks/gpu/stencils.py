@@ -1,13 +1,14 @@
 """What stencils ask of a GPU's memory: ``python -m benchmarks.gpu.stencils``, under emulation, without a GPU.
 
 The seven stencils of the thesis (table 3), in single precision, with a kernel for each step and in tiles
-over time of about the sizes of its section 5.3, by the steps of its table 4 (``--device-tiles``), and with
-all phases in one launch (``--device-launches together``). A table has, for each point and step, how many
-sectors of 32 bytes go to and from memory and how often shared memory is accessed, and how many kernels are
-launched and how often the threads of a block meet for each step. Sectors are counted request by request:
-what caches hold counts, too. Where there is nvcc, it also has registers of a thread, bytes of shared memory
-of a block, and the part of its threads that a multiprocessor holds. The exit code is 0 if all results are
-those of the program as it was written, at four sizes, each in an order of its own, odd numbers of steps too.
+over time of about the sizes of its section 5.3, by the steps of its table 4 (``--device-tiles``), with all
+phases in one launch (``--device-launches together``), and in rectangles that overlap. A table has, for each
+point and step, how many sectors of 32 bytes go to and from memory and how often shared memory is accessed,
+and how many kernels are launched and how often the threads of a block meet for each step. Sectors are counted
+request by request: what caches hold counts, too. Where there is nvcc, it also has registers of a thread,
+bytes of shared memory of a block, and the part of its threads that a multiprocessor holds. The exit code is
+0 if all results are those of the program as it was written, at four sizes, each in an order of its own, odd
+numbers of steps too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from benchmarks.cpu.processes import run
 from benchmarks.gpu.programs import FLAGS, LIBRARIES, build_runtime, variables
 from polybuild.driver.file import compile_source
 from polybuild.machine.model import Machine
-from polybuild.options import Options
+from polybuild.options import OVERLAPPED, Options
 from polybuild.targets.gpu.nvcc import build_image, find_nvcc
 from polybuild.targets.gpu.occupancy import occupancy
 from tests.emulator.stand_ins import ORDERS, StandIns, build
@@ -46,6 +47,7 @@ FORMS: Mapping[str, tuple[str | None, str]] = {
     "(f) reuse (dynamic)": (f"{_ALIGNED},dynamic-reuse", "each"),
     "(e) and full tiles": (f"{_STATIC},full-tiles", "each"),
     "(e) in one launch": (_STATIC, "together"),
+    OVERLAPPED: ("", "each"),
 }
 """The values of ``device_tiles``, None for none over time, and of ``device_launches``."""
 TILES = {2: ("6,16,32", "10,32"), 3: ("6,12,8,32", "1,8,32")}
@@ -53,6 +55,8 @@ TILES = {2: ("6,16,32", "10,32"), 3: ("6,12,8,32", "1,8,32")}
 
 In space they are so small that shared memory of 48 KiB holds the boxes of a tile.
 """
+RECTANGLES = {2: "4,32,64", 3: "2,8,8,32"}
+"""Those of tiles that overlap: the largest that shared memory holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +225,8 @@ class Workshop:
             if steps is None
             else {"tile_shape": "hybrid", "tile_sizes": tiles, "device_tiles": steps}
         )
+        if form == OVERLAPPED:
+            settings |= {"tile_shape": OVERLAPPED, "tile_sizes": RECTANGLES[stencil.dims]}
         settings["device_launches"] = launches
         kept = self.folder / f"{name}.cu"
         with variables(NVCC=self.stand_ins.nvcc, POLYBUILD_EMULATOR_KEEP=str(kept)):

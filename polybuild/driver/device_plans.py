@@ -28,7 +28,8 @@ from polybuild.c.syntax_tree import walk
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Unsupported
 from polybuild.driver.private_variables import with_values_in_elements
-from polybuild.effort import KERNEL_MODEL_OPERATIONS
+from polybuild.effort import KERNEL_MODEL_OPERATIONS, KERNEL_TILING_OPERATIONS
+from polybuild.options import OVERLAPPED
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import maps_of, union_of
 from polybuild.schedule.legality import IllegalSchedule
@@ -39,7 +40,14 @@ from polybuild.storage.forwarding import forward_to
 from polybuild.storage.scalar_expansion import expand_private, private_nests
 from polybuild.storage.selected_values import with_selected_values
 from polybuild.targets.base import Target
-from polybuild.targets.device import SERIAL, DevicePlan, InspectedRange, ThreadTile, with_measures
+from polybuild.targets.device import (
+    SERIAL,
+    DevicePlan,
+    InspectedRange,
+    LargeTiles,
+    ThreadTile,
+    with_measures,
+)
 from polybuild.targets.languages import APPROXIMATE, mathematical
 from polybuild.transform.pivot_splitting import split_at_pivots
 from polybuild.values import dataclass
@@ -106,6 +114,21 @@ def _plan(
         return scop, target.plan(scop, dependences, context, live, temporaries)
 
     planner = _Planner(target, region, context, live_out, temporaries)
+    if not context.options.tile or context.options.tile_shape != OVERLAPPED:
+        return _plan_forms(planner, scop, dependences)
+    try:
+        return _overlapped(target, model, context)
+    except ValueError as error:
+        why = f"tiles over time do not overlap: {error}"
+        form, plan = _plan_forms(planner, scop, dependences)
+        exceeded = (why,) if isinstance(error, LargeTiles) else ()
+        remarks = (*plan.remarks, f"on the device {why}")
+        return form, replace(plan, remarks=remarks, exceeded=(*plan.exceeded, *exceeded))
+
+
+def _plan_forms(planner: _Planner, scop: Scop, dependences: Dependences) -> tuple[Scop, DevicePlan]:
+    """As ``_plan``, where private variables may be others."""
+    live_out = planner.live_out
 
     def planned(form: Scop) -> tuple[Scop, DevicePlan]:
         return planner.plan(form, dependences if form is scop else compute_dependences(form, live_out))
@@ -145,6 +168,21 @@ def _plan(
                 with suppress(Unsupported):
                     return planned(form)
         raise
+
+
+def _overlapped(
+    target: Target, model: tuple[Scop, Dependences, frozenset[str]], context: CompileContext
+) -> tuple[Scop, DevicePlan]:
+    """The plan of steps in tiles that overlap, and the model that it is of; raises ValueError without one."""
+    scop, dependences, live_out = model
+    plan = partial(target.plan_overlapped, scop, dependences, context, live_out)
+    try:
+        found = found_within(KERNEL_TILING_OPERATIONS, plan)
+    except (Unsupported, IllegalSchedule, IllegalStorage) as error:
+        raise ValueError("threads of a tile would share values") from error
+    if found is None:
+        raise ValueError("they take too long to prove")
+    return found
 
 
 def _with_selections(scop: Scop, live_out: frozenset[str]) -> Scop:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polybuild.diagnostics import Diagnostic, Severity
 from polybuild.driver.passes import Transformation
+from polybuild.options import OVERLAPPED
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.trees import descendants, mark_of
 
@@ -26,6 +27,8 @@ def unused_settings(work: Transformation) -> tuple[Diagnostic, ...]:
             _not_tiled(work) if not work.mapped.mapping.tile_sizes else "no loop over time has such tiles"
         )
         found.append(f"the tile shape '{wanted.tile_shape}' is not used for this region: {reason}")
+    elif wanted.tile and wanted.tile_shape == OVERLAPPED and on_host:
+        found.append(f"the tile shape '{OVERLAPPED}' is not used for this region: it is one of devices")
     begin = work.model.region.begin
     hint = "leave the setting out here, or see with 'polybuild explain' what stands in the way"
     unused = tuple(Diagnostic(Severity.WARNING, CODE, each, begin, hint) for each in found)

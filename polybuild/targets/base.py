@@ -71,9 +71,10 @@ class TimeTileShapes:
     """Tiles over time, by the dimensions of space: iterations of the loops over time and space.
 
     The ``tiles`` are for values in memory. Where strips keep boxes in shared memory the first of the sizes in
-    ``shared`` are taken that have room there. Blocks have so many threads along space as ``blocks`` says.
-    On small grids tiles may have a part of each size, divided by one of ``parts``, if they take ``gain`` of
-    the time at most; they are no narrower than ``narrowest`` along the last loop.
+    ``shared`` are taken that have room there, of those in ``overlapped`` where tiles overlap. Blocks have so
+    many threads along space as ``blocks`` says. On small grids tiles may have a part of each size, divided by
+    one of ``parts``, if they take ``gain`` of the time at most; they are no narrower than ``narrowest`` along
+    the last loop.
     """
 
     tiles: tuple[tuple[int, ...], ...] = ((32, 512), (16, 32, 256), (8, 16, 16, 128))
@@ -81,6 +82,11 @@ class TimeTileShapes:
         ((32, 512), (16, 256), (8, 128)),
         ((16, 32, 256), (16, 32, 128), (16, 32, 64), (8, 16, 64), (8, 16, 32)),
         ((8, 16, 16, 128), (6, 12, 8, 64), (6, 12, 8, 32), (4, 8, 8, 32), (4, 4, 4, 32)),
+    )
+    overlapped: tuple[tuple[tuple[int, ...], ...], ...] = (
+        ((16, 512), (8, 256), (4, 128)),
+        ((4, 32, 64), (4, 16, 64), (4, 16, 32), (2, 16, 32), (2, 8, 32)),
+        ((4, 8, 8, 32), (2, 8, 8, 32), (2, 4, 8, 32), (2, 4, 4, 32)),
     )
     blocks: tuple[tuple[int, ...], ...] = ((256,), (4, 128), (2, 4, 64))
     parts: tuple[int, ...] = (1, 2, 4, 8)
@@ -208,6 +214,19 @@ class Target:
         these the threads keep what they can. Raises Unsupported if it cannot run there.
         """
         raise NotImplementedError(f"{self.title} has no kernels")
+
+    def plan_overlapped(
+        self,
+        scop: Scop,  # noqa: ARG002 - an answer for those that have none
+        dependences: Dependences,  # noqa: ARG002
+        context: CompileContext,  # noqa: ARG002
+        live_out: frozenset[str],  # noqa: ARG002
+    ) -> tuple[Scop, DevicePlan]:
+        """The plan of steps of a stencil in tiles that overlap, and the model that it is of.
+
+        ``live_out`` is as above. Raises ValueError, with the reason, where there is none.
+        """
+        raise ValueError(f"{self.title} has none")
 
     def in_parts(
         self,

@@ -30,6 +30,10 @@ STEP_BY_STEP = "each step has kernels of its own"
 """What is said of a stencil without tiles over time."""
 
 
+class LargeTiles(ValueError):
+    """Tiles of sizes that were asked for have no room."""
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
     """One dimension of the grid or of a block: the isl parameter that is its index, and how many there are.

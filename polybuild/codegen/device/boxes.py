@@ -53,12 +53,17 @@ class BoxPrinter:
         """The bytes before the lowest element of an array that begins at address 0: the host has none."""
         if all(each.is_cst() and each.max_val().is_zero() for each in transfer.lowest):
             return "0"
-        sizes = [each for each in transfer.array.extents[1:] if each is not None]
-        flat = self._text(transfer.lowest[0], MULTIPLICATIVE) if transfer.lowest else "0"
-        for size, low in zip(sizes, transfer.lowest[1:], strict=True):
+        flat = self._place(transfer.array, transfer.lowest)
+        return f"(const void *)((size_t)({flat}) * {unit_of(transfer.array)})"
+
+    def _place(self, array: Array, subscripts: Sequence[isl.PwAff]) -> str:
+        """How many elements are before the one with ``subscripts``."""
+        sizes = [each for each in array.extents[1:] if each is not None]
+        flat = self._text(subscripts[0], MULTIPLICATIVE) if subscripts else "0"
+        for size, low in zip(sizes, subscripts[1:], strict=True):
             inner = self._text(size.project_domain_on_params(), MULTIPLICATIVE + 1)
             flat = f"({flat}) * {inner} + {self._text(low, MULTIPLICATIVE)}"
-        return f"(const void *)((size_t)({flat}) * {unit_of(transfer.array)})"
+        return flat
 
     @staticmethod
     def use(transfer: Transfer) -> str:
@@ -95,6 +100,9 @@ class BoxPrinter:
         """
         array = transfer.array
         unit = unit_of(array)
+        if len(transfer.lowest) > 3 and array.expanded:
+            first, last = (self._place(array, each) for each in (transfer.lowest, transfer.highest))
+            return f"(({last}) - ({first}) + 1) * {unit}", "", "0", "", "0"
         if len(transfer.lowest) > 3 and not any(array.suffixes):
             last, first = (
                 self._element(array, [self._operand(each) for each in corner])

@@ -12,6 +12,7 @@ from polybuild.c.types import FloatingType
 from polybuild.context import CompileContext
 from polybuild.effort import FOLDED_LINE_HEIGHT, LINE_HEIGHTS, SEPARATED_PIECES, STENCIL_STEPS, TILE_HEIGHTS
 from polybuild.machine.model import DOUBLE, Machine
+from polybuild.options import OVERLAPPED
 from polybuild.poly.memory import remembered
 from polybuild.poly.relations import depends_on, sets_of, span, tuple_name
 from polybuild.poly.spaces import constant_value
@@ -127,7 +128,8 @@ def tile_stencil(
     stencil = find_stencil(node, active, together=together, folding=True)
     if stencil is None or not stencil.cones[0].closed or not stencil.cones[0].spread:
         return None
-    shape = _shape(stencil) if context.options.tile_shape == "auto" else context.options.tile_shape
+    shape = context.options.tile_shape
+    shape = _shape(stencil) if shape in {"auto", OVERLAPPED} else shape  # the latter are those of devices
     try:
         planes = planes_of(stencil, shape, active)
     except ValueError:

@@ -91,6 +91,22 @@ def plan_for_gpu(
     return planned(chosen)
 
 
+def plan_mapping(
+    scop: Scop,
+    dependences: Dependences,
+    mapping: GpuMapping,
+    options: Options,
+    limits: DeviceLimits,
+    *,
+    live_out: frozenset[str] | None = None,
+) -> DevicePlan:
+    """The plan for the kernels of ``mapping``, which are proved legal."""
+    private = find_private(mapping, dependences, limits)
+    _prove(scop, mapping, dependences, private)
+    chosen = _Chosen(mapping, private, (), mapping.schedule)
+    return _plan(scop, dependences, chosen, options, limits, live_out=live_out, temporaries=())
+
+
 def _plan(
     scop: Scop,
     dependences: Dependences,
@@ -106,7 +122,7 @@ def _plan(
     alone = _alone(scop, mapping)
     _require_many_threads(scop, mapping, alone, limits)
     _require_static_launches(scop, mapping)
-    own = {array.name for array in private} | chosen.contracted
+    own = {array.name for array in (*private, *mapping.inside)} | chosen.contracted
     written = {
         access.array.name
         for statement in scop.statements

@@ -86,7 +86,7 @@ def lower(
         grids[mark] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
         hosts[mark] = prefix_of(node)
         cached = (
-            StripCaches(scop, kernel, node, transfers, limits=limits, steps=steps)
+            StripCaches(scop, kernel, node, transfers, limits=limits, steps=steps, inside=mapping.inside)
             if kernel.in_steps
             else None
         )

@@ -38,7 +38,13 @@ from polybuild.targets.gpu.micro_tiles import (
 )
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.time_tile_sizes import StepLoop, fit_time_tiles
-from polybuild.targets.gpu.time_tiles import PhaseMapper, TimeTiles, find_time_tiles, threads_of
+from polybuild.targets.gpu.time_tiles import (
+    PhaseMapper,
+    TimeTiles,
+    asks_for_shape,
+    find_time_tiles,
+    threads_of,
+)
 from polybuild.transform.bands import coincident_members, permute, tile
 from polybuild.transform.distribution import distribute
 from polybuild.values import dataclass
@@ -71,6 +77,17 @@ def map_to_gpu(
     root = mapper.map(schedule.get_root())
     kernels, remarks = tuple(mapper.kernels), tuple(mapper.remarks)
     return GpuMapping(root.get_schedule(), kernels, remarks, shared, tuple(mapper.exceeded))
+
+
+def map_overlapped(
+    scop: Scop, order: isl.Schedule, tiles: TimeTiles, options: Options, limits: DeviceLimits
+) -> GpuMapping:
+    """The kernels of steps in tiles that overlap: ``order`` has what begins, and what is in ``tiles``."""
+    mapper = _KernelMapper(scop, options, limits, None, inside=False, shares=_Shares((), {}))
+    node = mapper.map(order.get_root().child(0).child(0)).parent()
+    phases = PhaseMapper(scop, tiles, options, limits, len(mapper.kernels))
+    node = phases.map(node.child(1).child(0))
+    return GpuMapping(node.get_schedule(), (*mapper.kernels, *phases.kernels), (tiles.description,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +203,7 @@ class _KernelMapper:
         if tiles is None:
             return None
         tiles = fit_time_tiles(self._scop, tiles, StepLoop(node, active), self._options, self._limits)
-        asked = bool(self._options.tile_sizes) or self._options.tile_shape != "auto"
+        asked = bool(self._options.tile_sizes) or asks_for_shape(self._options)
         threads = threads_of(tiles, tiles.closed, self._options, self._limits)
         if not asked and not pays(self._scop, node, tiles, math.prod(threads), self._limits.machine.device):
             self.remarks.append(f"{STEP_BY_STEP}: tiles over time would take longer")

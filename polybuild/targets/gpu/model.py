@@ -19,6 +19,7 @@ from dataclasses import field
 import islpy as isl
 
 from polybuild.analysis.reductions import Reduction
+from polybuild.scop.model import Array
 from polybuild.targets.device import Kernel
 from polybuild.values import dataclass
 
@@ -29,7 +30,7 @@ class GpuMapping:
 
     ``remarks`` are about the tiles of stencils. ``shared`` are the reductions whose terms threads along x
     share, by the names of their statements. ``exceeded`` says of what tiles that were asked for take too
-    much.
+    much. Arrays ``inside`` are in shared memory alone, a box for each tile.
     """
 
     schedule: isl.Schedule
@@ -37,6 +38,7 @@ class GpuMapping:
     remarks: tuple[str, ...] = ()
     shared: Mapping[str, Reduction] = field(default_factory=dict)
     exceeded: tuple[str, ...] = ()
+    inside: tuple[Array, ...] = ()
 
     @property
     def in_steps(self) -> bool:

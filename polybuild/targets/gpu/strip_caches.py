@@ -8,7 +8,7 @@ import islpy as isl
 
 from polybuild.options import COPY_OUT, SHARED_MEMORY
 from polybuild.poly.marks import MarkKind
-from polybuild.scop.model import Scop
+from polybuild.scop.model import Array, Scop
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import AddedStatement, Kernel, Purpose, SharedTile, Transfer
 from polybuild.targets.gpu.cache_statements import BoxCopy, add_box_copy, add_stores
@@ -25,6 +25,7 @@ class StripCaches:
     Its loops are not bound to blocks and threads yet.
 
     ``steps`` are those of ``Options.device_tiles``. ``told`` is what is said of boxes that have no room.
+    Arrays ``inside`` are there alone: nothing of them is copied.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class StripCaches:
         *,
         limits: DeviceLimits,
         steps: Collection[str],
+        inside: Sequence[Array] = (),
     ) -> None:
         self._kernel = kernel
         reuse = next((each for each in reversed(Reuse) if each.value in steps), None)
@@ -43,6 +45,7 @@ class StripCaches:
         wanted = SHARED_MEMORY in steps
         caches, self.told = find_caches(finder, transfers, limits, reuse) if wanted else ((), ())
         self._caches = caches
+        self._inside = tuple(finder.inside(each) for each in inside)
         self._interleaved = COPY_OUT in steps
         if self._interleaved:
             self._stores = [(each, stored_writes(each, mark, kernel, scop)) for each in caches]
@@ -52,7 +55,7 @@ class StripCaches:
     @property
     def tiles(self) -> tuple[SharedTile, ...]:
         """The boxes in shared memory."""
-        return tuple(each.tile for each in self._caches)
+        return (*(each.tile for each in self._caches), *self._inside)
 
     def fill(self, root: isl.ScheduleNode, added: dict[str, AddedStatement]) -> isl.ScheduleNode:
         """Add the barriers and copies, which are put into ``added``; takes and gives the root."""
@@ -64,7 +67,7 @@ class StripCaches:
                     added[name] = one
         steps = find_mark(root, self._kernel.mark(MarkKind.STEPS))
         node = self._barrier(steps.child(0).child(0), added)
-        if not self._caches:
+        if not self.tiles:
             return node.root()
         node = find_mark(node.root(), self._kernel.mark(MarkKind.STEPS))
         node = self._copies_in(self._barrier(node, added), added)

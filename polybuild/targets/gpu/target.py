@@ -40,6 +40,26 @@ class DeviceTarget(Target):
         # isl is loaded for regions alone: a file that is found in the cache does without
         from polybuild.targets.gpu.choice import plan_for_gpu  # noqa: PLC0415
 
+        return plan_for_gpu(
+            scop,
+            dependences,
+            context.options,
+            self._limits_of(context),
+            live_out=live_out,
+            temporaries=temporaries,
+        )
+
+    def plan_overlapped(
+        self, scop: Scop, dependences: Dependences, context: CompileContext, live_out: frozenset[str]
+    ) -> tuple[Scop, DevicePlan]:
+        """As in Target."""
+        from polybuild.targets.gpu.overlapped_plan import plan_overlapped  # noqa: PLC0415
+
+        limits = self._limits_of(context)
+        return plan_overlapped(scop, dependences, context.options, limits, live_out=live_out)
+
+    def _limits_of(self, context: CompileContext) -> DeviceLimits:
+        """What kernels may use on the machine of ``context``."""
         assert self.limits is not None  # noqa: S101 - every device has some
         limits = replace(self.limits, machine=context.machine, contracts=context.compiler.may_contract)
         if self.has_matrix_instructions(context):
@@ -47,9 +67,7 @@ class DeviceTarget(Target):
             limits = replace(limits, shapes=replace(limits.shapes, products=products))
         if self.copies_asynchronously(context):
             limits = replace(limits, stages=replace(limits.stages, asynchronous=True))
-        return plan_for_gpu(
-            scop, dependences, context.options, limits, live_out=live_out, temporaries=temporaries
-        )
+        return limits
 
     def has_matrix_instructions(self, context: CompileContext) -> bool:  # noqa: ARG002 - most have none
         """Whether a warp may compute products of doubles together, in an order of its own."""

@@ -25,6 +25,7 @@ import islpy as isl
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import AccessKind, Array, Scop
+from polybuild.storage.buffers import IllegalStorage
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import Kernel, KernelAccess, SharedTile, Transfer
 from polybuild.targets.gpu.copy_statements import elements_of, inside, on_device
@@ -121,6 +122,13 @@ class CacheFinder:
             TileCache(tile, cached, (whole_box(tile, present),)),
         ]
 
+    def inside(self, array: Array) -> SharedTile:
+        """The box of ``array``, which is nowhere else; raises IllegalStorage if it has none."""
+        tile = self._tile(array)
+        if tile is None:
+            raise IllegalStorage(f"tiles have no box of '{array.spelling}'")
+        return tile
+
     def _tile(self, array: Array) -> SharedTile | None:
         """The box of ``array``; None where it has none, or other accesses than to single elements."""
         references = [
@@ -165,7 +173,7 @@ class CacheFinder:
         ]
         if not references:
             return False
-        pairs = _as_map(elements, tile.depth).apply_range(
+        pairs = as_map(elements, tile.depth).apply_range(
             self._touched(references).reset_tuple_id(_out).reverse()
         )
         for dim in range(self._outside):
@@ -193,6 +201,6 @@ class CacheFinder:
         return exact if self.reached_by_others(whole, tile) else whole.coalesce()
 
 
-def _as_map(elements: isl.Set, depth: int) -> isl.Map:
+def as_map(elements: isl.Set, depth: int) -> isl.Map:
     """``{ [d0, ..., dn, x0, ...] }`` as ``{ [d0, ..., dn] -> [x0, ...] }``."""
     return isl.Map.from_range(elements).move_dims(_in, 0, _out, 0, depth)

@@ -22,7 +22,7 @@ from functools import reduce
 
 import islpy as isl
 
-from polybuild.options import Options
+from polybuild.options import OVERLAPPED, Options
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.trees import insert_mark
 from polybuild.scop.model import Scop
@@ -73,16 +73,21 @@ def find_time_tiles(
     stencil = find_stencil(node, dependences)
     if stencil is None or len(stencil.space) > limits.axes or not stencil.cones[0].closed:
         return None
-    if options.tile_shape == "auto" and _is_skewed(stencil):
+    if not asks_for_shape(options) and _is_skewed(stencil):
         # the conditions of such tiles are so intricate that isl may work on them for minutes
         raise ValueError("tiles over time would run askew in space")
-    shape = _AUTOMATIC if options.tile_shape == "auto" else options.tile_shape
+    shape = options.tile_shape if asks_for_shape(options) else _AUTOMATIC
     if shape == "diamond-2d":
         raise ValueError("tiles over time that start together along two dimensions are for processors")
     depth = 1 + len(stencil.space)
     given = options.tile_sizes[:depth] or limits.shapes.over_time.tiles[depth - 2]
     sizes = given + (given[-1],) * (depth - len(given))
     return TimeTiles(stencil, shape, sizes, with_instances(phases_of(stencil, shape, sizes, dependences)))
+
+
+def asks_for_shape(options: Options) -> bool:
+    """Whether tiles whose instances run once have a shape; those that overlap are tried before."""
+    return options.tile_shape not in {"auto", OVERLAPPED}
 
 
 def with_instances(phases: Sequence[Phase]) -> tuple[Phase, ...]:

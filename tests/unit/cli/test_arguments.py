@@ -183,8 +183,16 @@ def _plain_words(name, values):
 
 
 def _table(options):
-    lines = (f"    {json.dumps(_option(name))}: {_tuple(values)},\n" for name, values in options.items())
-    return "".join(lines) + "}\n"
+    return "".join(_entry(_option(name), values) for name, values in options.items()) + "}\n"
+
+
+def _entry(option, values):
+    """A line, or one for each value, where that would be longer than lines are."""
+    line = f"    {json.dumps(option)}: {_tuple(values)},"
+    if len(line) <= 110:
+        return f"{line}\n"
+    inside = "".join(f"        {json.dumps(each)},\n" for each in values)
+    return f"    {json.dumps(option)}: (\n{inside}    ),\n"
 
 
 def _option(name):
