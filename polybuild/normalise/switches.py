@@ -8,7 +8,8 @@
     }                                               { s += a[k]; k++; }
 
 A statement runs for the labels before it from which nothing leaves the switch: by ``break``, or by ``return``
-in a function that the region calls. Over data::
+in a function that the region calls. Where all parts return, that of all other values comes last, without a
+condition. Over data::
 
     switch (s[i]) {                               int switched = s[i];
     case 'A': c = 'T'; break;                     if (switched == 'A') c = 'T';
@@ -157,16 +158,30 @@ def _conditions(switch: c_ast.Switch, changed: frozenset[str]) -> c_ast.Node | N
     labels = [each for group in groups for each in group.labels if each is not None]
     found: list[c_ast.Node] = []
     reached: list[c_ast.Node | None] = []
+    others: Sequence[c_ast.Node] = ()
+    returns = all(_returns(group.statements) for group in groups if group.leaves)
+    ends = bool(groups) and groups[-1].leaves
+    apart = ends and all(group.leaves or not group.statements for group in groups)
     for group in groups:
         reached += group.labels
-        if group.statements:
+        if returns and group.statements and None in reached and (apart or group is groups[-1]):
+            others = group.statements  # what no part before them returned for
+        elif group.statements:
             condition = _any_of(value, reached, labels)
             found.append(
                 c_ast.If(condition, c_ast.Compound(group.statements, group.coord), None, group.coord)
             )
         if group.leaves:
             reached = []
-    return c_ast.Compound(found, switch.coord)
+    return c_ast.Compound([*found, *others], switch.coord)
+
+
+def _returns(statements: Sequence[c_ast.Node]) -> bool:
+    """Whether ``statements`` end by leaving the function."""
+    last = statements[-1] if statements else None
+    if isinstance(last, c_ast.Compound):
+        return _returns(last.block_items or ())
+    return isinstance(last, c_ast.Return)
 
 
 def _choices(switch: c_ast.Switch, inside: _SwitchedRegion) -> c_ast.Node | None:

@@ -55,6 +55,33 @@ static void to_table(int k, double v) { table[k % W] = v; }
 static int counted_sum(double v, double w, double *s, double *d) { *s = v + w; *d = v - w; return v < w ? 1 : 2; }
 __attribute__((const)) static double mantissa(double v) { int e; return frexp(v, &e); }
 __attribute__((const)) static int exponent(double v) { int e; frexp(v, &e); return e; }
+static double of_kind(int kind, double v)
+{
+  switch (kind) { case 0: return v; case 1: return v * v; case 2: case 3: return -v; default: return kind; }
+}
+static double of_kind_others_first(int kind, double v)
+{
+  switch (kind) { default: return kind; case 1: { return v * v; } case 2: return -v; case 3: ; case 4: return 1 / (v + 1); }
+  return 7;
+}
+static double of_kind_with_others(int kind, double v)
+{
+  switch (kind) { case -1: return 3; case 1: default: return v + kind; case 2: return exp(-v); }
+}
+static double of_kind_that_falls(int kind, double v)
+{
+  switch (kind) { case 0: v += 1; case 1: return v; default: return 2 * v; }
+}
+static double of_kind_that_ends_last(int kind, double v)
+{
+  switch (kind) { case 0: return v + 1; default: return 2 * v; case 1: ; case 2: break; }
+  return v * 5;
+}
+static double of_kind_that_ends(int kind, double v)
+{
+  switch (kind) { case 0: return v + 1; case 1: break; default: return 2 * v; }
+  return v * 5;
+}
 static void set_number(number *v, double w) { v->re = w * 2; v->im = w * w; }
 extern void sincos(double, double *, double *);
 static int next_number(void) { return ++counter; }

@@ -387,6 +387,27 @@ for (int i = 0; i < n; i++) { int q; z[i] = remquo(x[i], y[i] + 1, &q); y[i] = q
 //# exponent_by_functions_of_ones_own: parallel
 for (int i = 0; i < n; i++) { z[i] = mantissa(x[i]); y[i] = exponent(x[i]); }
 
+//# value_by_a_kind: parallel
+for (int i = 0; i < n; i++) z[i] = of_kind(n % 5, x[i]) + y[i];
+
+//# value_by_kinds_of_elements: parallel
+for (int i = 0; i < n; i++) z[i] = of_kind(b[i], x[i]) + y[i];
+
+//# value_by_kinds_others_first: parallel
+for (int i = 0; i < n; i++) z[i] = of_kind_others_first(b[i], x[i]) + of_kind_others_first(n, y[i]);
+
+//# value_by_kinds_with_others: parallel
+for (int i = 0; i < n; i++) z[i] = of_kind_with_others(b[i], x[i]) + of_kind_with_others(i, y[i]);
+
+//# value_by_a_kind_that_falls: parallel
+for (int i = 0; i < n; i++) z[i] = of_kind_that_falls(n % 3, x[i]) - of_kind_that_falls(b[i], y[i]);
+
+//# value_by_a_kind_that_ends_last: parallel
+for (int i = 0; i < n; i++) z[i] = of_kind_that_ends_last(n % 3, x[i]) - of_kind_that_ends_last(b[i] % 3, y[i]);
+
+//# value_by_a_kind_that_ends: parallel
+for (int i = 0; i < n; i++) z[i] = of_kind_that_ends(n % 3, x[i]) - of_kind_that_ends(b[i], y[i]);
+
 //# value_that_is_not_used: parallel
 for (int i = 0; i < n; i++) { double s, d; counted_sum(x[i], y[i], &s, &d); z[i] = s * d; }
 
