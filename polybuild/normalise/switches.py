@@ -161,10 +161,10 @@ def _conditions(switch: c_ast.Switch, changed: frozenset[str]) -> c_ast.Node | N
     others: Sequence[c_ast.Node] = ()
     returns = all(_returns(group.statements) for group in groups if group.leaves)
     ends = bool(groups) and groups[-1].leaves
-    apart = ends and all(group.leaves or not group.statements for group in groups)
+    exclusive = ends and all(group.leaves or not group.statements for group in groups)
     for group in groups:
         reached += group.labels
-        if returns and group.statements and None in reached and (apart or group is groups[-1]):
+        if returns and group.statements and None in reached and (exclusive or group is groups[-1]):
             others = group.statements  # what no part before them returned for
         elif group.statements:
             condition = _any_of(value, reached, labels)
