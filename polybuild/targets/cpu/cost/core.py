@@ -46,7 +46,7 @@ def cost_on_core(
         lanes = written.lanes
         if written.registers:  # one iteration for each lane, of which a single row has less
             lanes = max(1, min(machine.vector.bytes // width, round(trips[written.dim])))
-        found = _mixed(_in_lanes(body, written, lanes, trips, machine), scalar, trips[written.dim], lanes)
+        found = _mixed(_in_lanes(body, written, lanes, extents, machine), scalar, trips[written.dim], lanes)
     elif compiled is not None and id(compiled) in taken:
         lanes = max(1, compiled_bytes // width)
         found = _by_compiler(body, compiled, extents, machine, compiled_bytes)
@@ -95,7 +95,7 @@ def _by_compiler(
     trips, unit = extents.trips, machine.arithmetic
     lanes = max(1, compiled_bytes // max(1, body.operations.width))
     scalar = _scalar(body, trips, machine)
-    found = _mixed(_in_lanes(body, loop, lanes, trips, machine), scalar, trips[loop.dim], lanes)
+    found = _mixed(_in_lanes(body, loop, lanes, extents, machine), scalar, trips[loop.dim], lanes)
     if loop.compiled is not None and not loop.compiled.whole:
         runs = math.prod(max(1.0, trips[each.dim]) for each in (loop, *_inside(body, loop)))
         around = unit.vector_loop * unit.operation / runs / statements_below(loop)
@@ -140,10 +140,10 @@ def _scalar(body: Body, trips: Sequence[float], machine: Machine) -> tuple[float
 
 
 def _in_lanes(
-    body: Body, loop: NestLoop, lanes: int, trips: Sequence[float], machine: Machine
+    body: Body, loop: NestLoop, lanes: int, extents: Extents, machine: Machine
 ) -> tuple[float, float]:
     """The same of an instance whose loop ``loop`` runs in ``lanes``."""
-    unit, vector, counts = machine.arithmetic, machine.vector, body.operations
+    unit, vector, counts, trips = machine.arithmetic, machine.vector, body.operations, extents.trips
     copies = loop.copies * math.prod(trips[each.dim] for each in body.around if each.unrolled)
     time = (counts.simple + unit.loop / copies) * unit.operation / lanes + counts.calls * unit.call
     # what is narrower than a double takes as many times less
@@ -152,13 +152,15 @@ def _in_lanes(
         time += 2 * unit.operation
     inner = next((each for each in reversed(body.around) if not each.unrolled and each is not loop), None)
     kept = inner if loop.registers or inner in _inside(body, loop) else None
+    vectors = _vectors_of(loop, body, extents)
     together, accesses = adjacent_access(lanes * counts.width, counts.width, machine) / lanes, 0.0
     for each in _distinct(body, kept):
         stride, way = each.stride(loop.dim), loop.ways.get(id(each.access.node))
         if way is LaneWay.SINGLE:
             accesses += unit.access + unit.guard * unit.operation
         elif loop.registers or stride is Stride.UNIT:
-            accesses += _share(each, body, trips) * together
+            moving = frozenset[int]() if stride is Stride.NONE else vectors
+            accesses += _share(each, body, trips, moving) * together
         elif stride is Stride.NONE:
             moves = inner in _inside(body, loop) and each.stride(inner.dim) is not Stride.NONE
             accesses += unit.access / lanes / loop.copies if moves or not loop.compiled else 0.0
@@ -235,12 +237,28 @@ def _distinct(body: Body, inner: NestLoop | None) -> list[Reference]:
     return list(seen.values())
 
 
-def _share(reference: Reference, body: Body, trips: Sequence[float]) -> float:
-    """The part of a load that is left where copies of the body by unrolling share it."""
+def _share(reference: Reference, body: Body, trips: Sequence[float], moving: Collection[int] = ()) -> float:
+    """The part of a load that is left where copies of the body by unrolling share it.
+
+    Those by the dimensions ``moving`` do not: the lanes of these vectors come to elements of their own.
+    """
     shared = math.prod(
-        trips[each.dim] for each in body.around if each.unrolled and reference.stride(each.dim) is Stride.NONE
+        trips[each.dim]
+        for each in body.around
+        if each.unrolled and each.dim not in moving and reference.stride(each.dim) is Stride.NONE
     )
     return 1.0 / max(1.0, shared)
+
+
+def _vectors_of(lanes: NestLoop, body: Body, extents: Extents) -> frozenset[int]:
+    """The dimensions of loops around ``body`` over the vectors of ``lanes``: these move the same counters."""
+
+    def moved(loop: NestLoop) -> set[int]:
+        before, after = extents.boxes[loop.dim], extents.boxes[loop.dim + 1]
+        return {place for place, (old, new) in enumerate(zip(before, after, strict=True)) if new < old}
+
+    inside = moved(lanes)
+    return frozenset(each.dim for each in body.around if each is not lanes and moved(each) & inside)
 
 
 def _waiting(body: Body, trips: Sequence[float], count: float, instance: float, machine: Machine) -> float:

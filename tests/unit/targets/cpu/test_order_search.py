@@ -9,7 +9,7 @@ import islpy as isl
 import pytest
 from contexts import context_of
 
-from polybuild.effort import CERTAIN_GAIN, CERTAIN_ORDER
+from polybuild.effort import CERTAIN_ORDER
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import Strategy
@@ -146,16 +146,15 @@ for (int y = 0; y < n; y++)
       for (int x = 0; x < n; x++) q[y][x] += w[i][j] * p[y + i][x + j];"""
 
 
-def test_register_tiles_win_where_they_are_faster_on_a_core(model):
-    """Rows with taps unrolled load and store what register tiles keep: no prefetcher helps them."""
+def test_windows_are_no_faster_in_register_tiles(model):
+    """Each result needs elements of its own for each tap; rows that keep results store them once."""
     pictures = "int n, float w[restrict 6][6], float p[restrict n + 6][n + 6], float q[restrict n][n]"
     found = model(TAPS, pictures)
     mapping = choose_mapping(found.scop, found.dependences, processors(2))
-    assert mapping.registers
-    (rows,) = (each for each in mapping.rejected if each.name == "original order")
+    assert not mapping.registers
+    (tiles,) = (each for each in mapping.rejected if each.name == "isl's order")
     chosen = cost_of_mapping("", found.scop, found.dependences, mapping, processors(2))
-    gain = rows.one_thread.at({"n": 1000}).total / chosen.one_thread.at({"n": 1000}).total
-    assert gain > CERTAIN_GAIN
+    assert chosen.one_thread.at({"n": 1000}).total < tiles.one_thread.at({"n": 1000}).total
 
 
 def test_tiles_go_where_columns_meet_their_lines_again(model):

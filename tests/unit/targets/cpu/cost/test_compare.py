@@ -109,3 +109,23 @@ def test_orders_gain_that_are_faster_in_caches_and_as_fast_beyond(model):
     assert found.gaining is None
     assert found.gain_warm
     assert not costs(model, SAME["rows"], **near).gain_warm
+
+
+def test_vectors_of_register_tiles_share_loads_with_rows_alone(model):
+    """Each result of a window needs elements of its own; a product loads one row of ``b`` for all rows."""
+    window = "for (int j = 0; j < 7; j++) for (int l = 0; l < 7; l++) c[i][k] += b[j][l] * a[i + j][k + l];"
+    product = "for (int j = 0; j < n; j++) c[i][k] += a[i][j] * b[j][k];"
+
+    def loads(inside: str) -> float:
+        found = costs(
+            model, f"for (int i = 0; i < n - 8; i++) for (int k = 0; k < n - 8; k++) {{ {inside} }}"
+        )
+        tiles = next(
+            each.one_thread
+            for each in found.candidates
+            if any(loop.registers for body in each.one_thread.loops.bodies.values() for loop in body.around)
+        )
+        parts = tiles.at({"n": 1008})
+        return parts.accesses / parts.arithmetic
+
+    assert loads(window) > 1.5 * loads(product)
