@@ -38,7 +38,7 @@ from polybuild.targets.cpu.reductions import carried_reductions, reduced_members
 from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.stencils import row_lanes, tile_stencil
 from polybuild.targets.cpu.steps import count_steps
-from polybuild.targets.cpu.strides import Reference, Stride, references
+from polybuild.targets.cpu.strides import Reference, Stride, goes_along_windows, references
 from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, shared_size, tile_sizes
 from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop, has_loops, member_cost
 from polybuild.targets.model import Accumulator, LaneLoop, LoopDirective, RegisterTile
@@ -53,6 +53,7 @@ from polybuild.transform.bands import (
 from polybuild.transform.distribution import dependence_groups, distribute
 from polybuild.transform.dynamic_loops import separate_dynamic_loops
 from polybuild.transform.full_unrolling import maximum_trips, outside_unrolled
+from polybuild.transform.tiling.alignment import align_members
 from polybuild.transform.tiling.registers import insert_tiles
 from polybuild.transform.tiling.wavefront import wavefront, wavefront_of_points
 from polybuild.values import dataclass
@@ -428,6 +429,8 @@ class _CpuMapper:
             size = shared_size(node, shared, sizes[shared], self._context.machine, vector=row)
             sizes = (*sizes[:shared], size, *sizes[shared + 1 :])
         self.tile_sizes.append(sizes)
+        if any(goes_along_windows(each.access) for each in accesses):  # vectors begin anywhere in lines
+            node = align_members(node, {each: sizes[each] for each in coincident if sizes[each] > 1})
         node = tile(node, sizes)
         if pipelined and self._launches.is_worth_pipelining(node, sizes, vector=vector is not None):
             node = self.marker.parallel(self._as_carried(wavefront(node).child(0)))

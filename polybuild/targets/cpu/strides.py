@@ -139,6 +139,12 @@ def references_at(scop: Scop, prefixes: Mapping[str, isl.Map], members: range) -
     return found
 
 
+def goes_along_windows(access: Access) -> bool:
+    """Whether several counters of its statement move ``access`` along a row, as those of a convolution do."""
+    _, steps = _subscripts(access.relation)
+    return bool(steps) and sum(1 for step in steps[-1] if step) > 1
+
+
 @remembered  # candidates have most bands in common, and a band is looked at more than once
 def _instance(stamps: isl.Map, domain: isl.Set) -> isl.PwMultiAff:
     """The instance in ``domain`` that runs at a time stamp."""
