@@ -22,7 +22,7 @@ from polybuild.c.syntax_tree import changed_operand, contains, mapped, walk
 from polybuild.c.synthetic import PointerTest, number
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
-from polybuild.normalise.names import Names, member_path, resolve
+from polybuild.normalise.names import Names, Variable, member_path, resolve
 from polybuild.source.model import Region
 
 _DECIDING = (c_ast.If, c_ast.TernaryOp, c_ast.For, c_ast.While, c_ast.DoWhile)
@@ -123,7 +123,7 @@ class _Tests:
     def _is_fixed_pointer(self, node: c_ast.Node) -> bool:
         root, members = member_path(node)
         variable = self._names.variables.get(root) if root is not None else None
-        if variable is None or variable.local or variable.volatile or variable in self._names.written:
+        if variable is None or variable.local or variable.volatile or self._is_changed(variable):
             return False
         if variable.is_reachable or contains(node, c_ast.ArrayRef) or contains(node, c_ast.UnaryOp):
             return False
@@ -131,6 +131,10 @@ class _Tests:
             return False
         kind = type_of(node, {variable.name: variable.type}, self._region.visible)
         return isinstance(kind, types.PointerType)
+
+    def _is_changed(self, variable: Variable) -> bool:
+        """Whether the region sets ``variable``, or a loop of it steps it."""
+        return variable in self._names.written or variable in self._names.iterators.values()
 
     @functools.cached_property
     def _may_set_pointers(self) -> bool:

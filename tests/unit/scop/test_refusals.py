@@ -56,7 +56,7 @@ CASES = [
     ("pointer-indirection", f"{LOOP} a[i]->x = 0;", "int n, struct s { double x; } **a"),
     ("pointer-reassigned", f"{LOOP} {{ a[i] = 0; a = b; }}", "int n, double *a, double *b"),
     ("empty-region", "a = b;", "double *a, double *b"),
-    ("pointer-value", f"{LOOP} a[i] = b == a;", "int n, double *a, double *b"),
+    ("pointer-value", f"{LOOP} a[i] = b + i == a;", "int n, double *a, double *b"),
     (
         "pointer-swap",
         f"{LOOP} if (a[i]) {{ int *t = a; a = b; b = t; a[i] = b[i]; }}",

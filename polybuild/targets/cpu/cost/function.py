@@ -160,11 +160,12 @@ def _first_loads(found: Sequence[Reference], stamps: isl.Map, loaded: set[object
 class _Moving:
     """How loops move data: the part that each level has ``kept`` since other loops moved it, and how fast.
 
-    What comes from far away is ``slower`` than in long rows, and the work of ``gain`` cores goes on at once.
+    What comes from the last cache and from memory takes ``slower`` times as long as in long rows; work of
+    ``gain`` cores goes on at once.
     """
 
     kept: tuple[float, ...]
-    slower: float
+    slower: tuple[float, float]
     gain: float
 
 
@@ -222,7 +223,7 @@ class LoopCost:
             faster = self._speedup(around, trips)
             cost += own.divided(faster)
             conflicts += time_of_conflicts(body, extents, running.point, self.machine) / faster
-            timed[id(leaf)] = body, own.total / extents.count
+            timed[id(leaf)] = body, own.total / (extents.count or 1.0)
             alone += own.total
             shared += own.total / faster
             starts = max(starts, _starts(around, trips) if self.parallel else 0.0)
@@ -238,7 +239,7 @@ class LoopCost:
 
     def _moved(self, through: tuple[float, ...], traffic: Traffic, moving: _Moving) -> Cost:
         """What it takes to bring to the cores what passes ``through`` each level."""
-        machine, memory, gain = self.machine, self.machine.memory, moving.gain
+        machine, memory, gain, slower = self.machine, self.machine.memory, moving.gain, moving.slower
         first, second, far, translated = (
             moved * (1.0 - there) for moved, there in zip(through, moving.kept, strict=True)
         )
@@ -248,12 +249,12 @@ class LoopCost:
             far = 0.0 if whole <= machine.l3.bytes * memory.kept else far
         # bandwidths are those at which data come from a level to the core, whatever they pass
         near = max(0.0, first - second) / machine.l2.bandwidth
-        middle = moving.slower * max(0.0, second - far) / machine.l3.bandwidth
+        middle = slower[0] * max(0.0, second - far) / machine.l3.bandwidth
         pages = translated / memory.page
         bandwidth = min(memory.bandwidth * gain, max(memory.all_cores, memory.bandwidth))
         return Cost(
             caches=(near + middle) / gain,
-            memory=moving.slower * far / bandwidth,
+            memory=slower[1] * far / bandwidth,
             pages=pages * memory.page_miss / gain,
             traffic=far,
         )

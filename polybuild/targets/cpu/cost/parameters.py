@@ -217,7 +217,9 @@ def long_lines(scop: Scop) -> tuple[Mapping[str, int], ...]:
     """Values at which lines that ``scop`` walks along once have as many elements as a plane usually has."""
     usual, walk = usual_values(scop), walk_of(scop.statements)
     lines = walk.along if walk.dimensions == 1 and not walk.returns else frozenset()
-    longer = {name: value**2 if name in lines else value for name, value in usual.items()}
+    longer = {
+        name: value**2 if name in lines and value <= NOMINAL_SIZE else value for name, value in usual.items()
+    }
     return _if_other(scop, usual, longer)
 
 

@@ -2,8 +2,9 @@
 
 Prefetchers ask for lines of some rows before these are needed, once they have seen the first ones of each.
 Loops that leave rows after a part of them, as tiles do, or go down columns, a line of each row, wait for
-first lines again and again, as if so many bytes more were moved: one line where a core comes to the next rows
-while it waits, and all that prefetchers would have asked for, too, where it has much to compute before.
+first lines again and again, as if so many bytes more were moved: one line from the last cache. From memory
+it is one line where a core comes to the next rows while it waits, and all that prefetchers would have asked
+for, too, where it has much to compute before.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ class _Run:
 
 def with_first_lines(
     nest: Nest, bodies: Mapping[int, tuple[Body, float]], traffic: Traffic, machine: Machine
-) -> float:
-    """What ``nest`` moves and waits for, over what it moves from far away.
+) -> tuple[float, float]:
+    """What ``nest`` moves and waits for, over what it moves, from the last cache and from memory.
 
     ``bodies`` are those of its leaves, and the nanoseconds that an instance takes in the core. Each way to go
     through an array counts as often as it comes to another line; what is in buffers is near.
     """
     line = machine.memory.line
     seen_ahead = machine.arithmetic.window * machine.arithmetic.operation
-    moved = waited = 0.0
+    moved = near = far = 0.0
     seen: set[tuple[str, object]] = set()
     for leaf, _ in leaves(nest):
         extents = traffic.extents[id(leaf)]
@@ -63,8 +64,9 @@ def with_first_lines(
             run = _run(each, extents, machine, again, traffic.row_of(whole, extents.boxes[0]))
             unseen = min(1.0, run.instances * time / seen_ahead)
             moved += run.touched
-            waited += run.touched * (line + machine.memory.ahead * unseen) / run.length
-    return 1.0 + waited / moved if moved else 1.0
+            near += run.touched * line / run.length
+            far += run.touched * (line + machine.memory.ahead * unseen) / run.length
+    return (1.0 + near / moved, 1.0 + far / moved) if moved else (1.0, 1.0)
 
 
 def _run(reference: Reference, extents: Extents, machine: Machine, again: Sequence[bool], row: float) -> _Run:

@@ -108,12 +108,12 @@ class Traffic:
 
         Where everything together fits, all that they touch is moved once.
         """
-        together = NestSequence(segments)
         if len(segments) == 1:
             return tuple(0.0 for _ in levels)
+        together = [leaf for each in segments for leaf in self._leaves(each)]
         found: list[float] = []
-        for level in levels:
-            alone = sum(self.through(each, levels)[levels.index(level)] for each in segments)
+        for place, level in enumerate(levels):
+            alone = sum(self.through(each, levels)[place] for each in segments)
             whole = self._boxed_footprint(together, level.unit, 0)
             there = 1.0 - level.missing(whole.size)
             found.append(there * max(0.0, 1.0 - whole.moved / alone) if alone else 0.0)
@@ -164,16 +164,16 @@ class Traffic:
         """Bytes of the units that ``nest`` touches and moves while it runs once at ``depth``."""
         key = id(nest), unit, depth
         if key not in self.found:
-            boxed = self._boxed_footprint(nest, unit, depth)
+            boxed = self._boxed_footprint(self._leaves(nest), unit, depth)
             if isinstance(nest, NestLoop):  # boxes around diagonals hold far more than these do
                 boxed = boxed.bounded_by(self._runs(nest, depth), self._footprint(nest.body, unit, depth + 1))
             self.found[key] = boxed
         return self.found[key]
 
-    def _boxed_footprint(self, nest: Nest, unit: int, depth: int) -> _Footprint:
+    def _boxed_footprint(self, inside: Iterable[NestLeaf], unit: int, depth: int) -> _Footprint:
         bytes_of: dict[tuple[str, _Matrix, _Matrix], float] = {}
         written: set[str] = set()
-        for leaf in self._leaves(nest):
+        for leaf in inside:
             found = self.extents[id(leaf)]
             box, instances = found.boxes[depth], math.prod(found.trips[depth:])
             for each in self.references[id(leaf)]:
