@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
@@ -74,9 +75,9 @@ def find_machine(macros: AbstractSet[str], flags: AbstractSet[str]) -> Machine:
 
 def host_figures() -> dict[str, float]:
     """What Linux lists of this machine's caches and cores, by the figures' paths, as far as it does."""
-    features = _described(_DESCRIPTION).get("flags", "").split()
-    found = {**_caches(_PROCESSORS / "cpu0/cache"), **_cores(_PROCESSORS), **_family(_DESCRIPTION)}
-    if "hypervisor" in features and "l3.bytes" in found:
+    processor = _described(_DESCRIPTION)
+    found = {**_caches(_PROCESSORS / "cpu0/cache"), **_cores(_PROCESSORS), **_family(processor)}
+    if "hypervisor" in _features(processor) and "l3.bytes" in found:
         share = _GUEST_CACHE * int(found.get("threads.processors", 1))
         found["l3.bytes"] = min(found["l3.bytes"], share)
     return found
@@ -128,11 +129,14 @@ def _described(description: Path) -> dict[str, str]:
     return dict(re.findall(r"^(vendor_id|cpu family|flags)[ \t]*: (.*)$", first, flags=re.MULTILINE))
 
 
-def _family(description: Path) -> dict[str, float]:
-    """What is known of the processor that a ``description`` is of; nothing of most."""
-    found = _described(description)
-    features = found.get("flags", "").split()
+def _features(processor: Mapping[str, str]) -> list[str]:
+    return processor.get("flags", "").split()
+
+
+def _family(processor: Mapping[str, str]) -> dict[str, float]:
+    """What is known of the ``processor`` that was described; nothing of most."""
+    here = processor.get("vendor_id"), processor.get("cpu family")
     for (vendor, family, feature), figures in _FAMILIES.items():
-        if (vendor, family) == (found.get("vendor_id"), found.get("cpu family")) and feature in features:
+        if (vendor, family) == here and feature in _features(processor):
             return figures
     return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -93,12 +93,37 @@ def _filters(statements: Sequence[Statement]) -> isl.UnionSetList:
     return filters
 
 
+def unused_name(wanted: str, taken: Collection[str]) -> str:
+    """``wanted``, with as many underscores behind it as it takes to be none of those ``taken``."""
+    while wanted in taken:
+        wanted += "_"
+    return wanted
+
+
+def array_of_tiles(array: Array, what: str, depth: int, taken: set[str]) -> Array:
+    """An array with ``depth`` counters of tiles as its first subscripts; it is never declared.
+
+    Its name, of ``what`` it is for ``array``, is one of those ``taken`` then.
+    """
+    name = unused_name(f"{array.name}_{what}", taken)
+    taken.add(name)
+    return Array(
+        name,
+        c_ast.ID(name),
+        array.element,
+        (None,) * (depth + len(array.extents)),
+        Provenance(StorageClass.LOCAL),
+        array.location,
+        local=True,
+        suffixes=("",) * (depth + len(array.extents)),
+        expanded=array.spelling,
+    )
+
+
 def variable_for(array: Array, what: str, taken: set[str]) -> Array:
     """A variable of the region for values of ``array``, numbers; its name is one of those ``taken`` then."""
     assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - as the contract says
-    name = f"{array.name}_{what}"
-    while name in taken:
-        name += "_"
+    name = unused_name(f"{array.name}_{what}", taken)
     taken.add(name)
     declaration = c_ast.Decl(name, [], [], [], [], declarator(name, array.element), None, None)
     return replace(

@@ -17,6 +17,7 @@ from polybuild.effort import ALTERNATING_STATEMENTS, STENCIL_STEPS, STORAGE_PERI
 from polybuild.poly.relations import everywhere, sets_of, tuple_name
 from polybuild.poly.spaces import all_parameters
 from polybuild.poly.trees import is_band, parts_in_sequence
+from polybuild.scop.duplicates import unused_name
 from polybuild.scop.model import Access, AccessKind, Array, Provenance, Scop, Statement
 from polybuild.transform.residue_classes import (
     AlternatingLoop,
@@ -198,9 +199,7 @@ def copied_grids(scop: Scop, loop: TimeLoop, taken: Collection[str]) -> Iterator
         found = _copied_grid(statement, loop)
         if found is None or not used.isdisjoint({found.main.name, found.scratch.name}):
             continue
-        name = f"polybuild_{found.main.name}"
-        while name in names:
-            name += "_"
+        name = unused_name(f"polybuild_{found.main.name}", names)
         elements = [
             found.elements(each, access)
             for each in loop.statements

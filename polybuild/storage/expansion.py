@@ -18,7 +18,7 @@ from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import always_evaluates, duplicate
 from polybuild.poly.relations import sets_of
-from polybuild.scop.duplicates import unused_names
+from polybuild.scop.duplicates import unused_name, unused_names
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Provenance, Scop, Statement
 from polybuild.storage.temporaries import unsuited_to_buffers
 
@@ -70,9 +70,7 @@ def expand(scop: Scop, dependences: Dependences, arrays: Sequence[Array]) -> tup
 
 def _expansion_of(array: Array, taken: set[str]) -> Array:
     """An array of the region for the elements of ``array``; it is never declared."""
-    name = f"{array.name}_copy"
-    while name in taken:
-        name += "_"
+    name = unused_name(f"{array.name}_copy", taken)
     return Array(
         name,
         c_ast.ID(name),

@@ -18,14 +18,13 @@ from dataclasses import replace
 from functools import reduce
 
 import islpy as isl
-from pycparser import c_ast
 
 from polybuild.analysis.dependences import Dependences, may_be_private, written_and_flow
 from polybuild.c.basic_types import LONG_LONG
-from polybuild.c.symbols import StorageClass
 from polybuild.poly.relations import largest, maps_of, union_of
 from polybuild.poly.trees import children, is_band
-from polybuild.scop.model import Access, AccessKind, Array, Iterator, Provenance, Scop, Statement
+from polybuild.scop.duplicates import array_of_tiles
+from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
 from polybuild.storage.scalar_expansion import names_below
 from polybuild.values import dataclass
 
@@ -191,7 +190,7 @@ def overlap(stages: Pipeline, sizes: Sequence[int]) -> OverlappedPipeline | None
         return None
     depth = stages.depth
     taken = {each.name for each in scop.arrays}
-    arrays = {each.name: _for_tiles(each, depth, taken) for each in stages.between}
+    arrays = {each.name: array_of_tiles(each, "tile", depth, taken) for each in stages.between}
     counters = _tile_counters(stages)
     statements = tuple(_in_tiles(each, where[each.name], counters, arrays) for each in scop.statements)
     to_old = isl.UnionPwMultiAff.empty(scop.context.get_space())
@@ -263,25 +262,6 @@ def _tiles(statements: Sequence[Statement], depth: int) -> isl.MultiUnionPwAff:
         ]
         members.append(isl.MultiUnionPwAff.from_union_pw_aff(reduce(isl.UnionPwAff.union_add, values)))
     return reduce(isl.MultiUnionPwAff.flat_range_product, members)
-
-
-def _for_tiles(array: Array, depth: int, taken: set[str]) -> Array:
-    """An array with the counters of tiles as its first subscripts; it is never declared."""
-    name = f"{array.name}_tile"
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return Array(
-        name,
-        c_ast.ID(name),
-        array.element,
-        (None,) * (depth + len(array.extents)),
-        Provenance(StorageClass.LOCAL),
-        array.location,
-        local=True,
-        suffixes=("",) * (depth + len(array.extents)),
-        expanded=array.spelling,
-    )
 
 
 def _keeps_values(

@@ -33,7 +33,7 @@ from polybuild.poly.budget import found_within
 from polybuild.poly.relations import equal_outer, maps_of, sets_of, tuple_name
 from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import descendants, is_band, parts_in_sequence
-from polybuild.scop.duplicates import order_of_copies, unused_names
+from polybuild.scop.duplicates import order_of_copies, unused_name, unused_names
 from polybuild.scop.model import Access, AccessKind, Array, Assumption, Provenance, Scop, Statement
 from polybuild.transform.residue_classes import counted_by, counted_from, counters_of
 from polybuild.values import dataclass
@@ -339,9 +339,7 @@ def _in_step(statement: Statement, steps: TimeStepLoop, array: Array) -> isl.Map
 def array_of_steps(read: Access, steps: TimeStepLoop, scop: Scop, taken: set[str]) -> Array:
     """An array for the values of what ``read`` reads, one for each of ``steps``."""
     assert isinstance(read.array.element, IntegerType | FloatingType)  # noqa: S101 - asked before
-    name = f"{read.array.name}_each"
-    while name in taken:
-        name += "_"
+    name = unused_name(f"{read.array.name}_each", taken)
     taken.add(name)
     counts = steps.counts.intersect_params(scop.context.intersect(_enough(steps)))
     last = counts.dim_max(0).gist_params(counts.params())

@@ -30,7 +30,7 @@ from polybuild.effort import WORK_ARRAY_ELEMENTS, WORK_ARRAY_OPERATIONS
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import depends_on, equal_outer, maps_of
 from polybuild.poly.spaces import outer_loops
-from polybuild.scop.duplicates import copied, order_of_copies, unused_names, with_arrays
+from polybuild.scop.duplicates import copied, order_of_copies, unused_name, unused_names, with_arrays
 from polybuild.scop.model import AccessKind, Array, Iterator, Provenance, Scop, Statement
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -48,7 +48,7 @@ def keep_last_work_arrays(scop: Scop, live_out: frozenset[str], taken: frozenset
         names = {*taken, *(each.name for each in scop.arrays)}
         free = {each.name for each, _ in chosen}
         for array, sizes in chosen:
-            own = _own_array(array, _unused(f"{array.name}_own", names), sizes)
+            own = _own_array(array, unused_name(f"{array.name}_own", names), sizes)
             made = partial(_without_sharing, changed, (array, own), free, live_out)
             found = found_within(WORK_ARRAY_OPERATIONS, made)
             if found is not None:
@@ -79,12 +79,6 @@ def _sizes(array: Array) -> tuple[int, ...] | None:
     if array.local or reachable or not plain or not isinstance(array.element, IntegerType | FloatingType):
         return None
     return array.sizes
-
-
-def _unused(name: str, names: set[str]) -> str:
-    while name in names:
-        name += "_"
-    return name
 
 
 def _own_array(array: Array, name: str, sizes: Sequence[int]) -> Array:

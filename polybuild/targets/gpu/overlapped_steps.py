@@ -28,10 +28,9 @@ from pycparser import c_ast
 
 from polybuild.analysis.dependences import accesses_of, may_be_private, written_and_flow
 from polybuild.c.basic_types import LONG_LONG
-from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import duplicate
-from polybuild.scop.duplicates import names_in_use, unused_names
-from polybuild.scop.model import Access, AccessKind, Array, Iterator, Provenance, Scop, Statement
+from polybuild.scop.duplicates import array_of_tiles, names_in_use, unused_names
+from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
 from polybuild.targets.gpu.copy_statements import inside as within
 from polybuild.targets.gpu.footprint import box_of
 from polybuild.targets.gpu.overlapped_values import CarriedArray, keeps_values, last_writes
@@ -92,7 +91,7 @@ class OverlappedModel:
         names = iter(unused_names(scop, 4 * len(carried)))
         begin, load, store = [], [], []
         for each in carried:
-            passed = self._is_passed(each.array, waves.lexmax())
+            passed = self._is_passed(each.array, last)
             stored = self._stored(each, waves)
             loaded = self._load(next(names), each, copies, stored if passed else None)
             if loaded is None:
@@ -159,27 +158,9 @@ class OverlappedModel:
         depth = 1 + self._count
         return CarriedArray(
             array,
-            self._array(array, "tile", depth),
-            self._array(array, "versions", 1),
+            array_of_tiles(array, "tile", depth, self._taken),
+            array_of_tiles(array, "versions", 1, self._taken),
             place,
-        )
-
-    def _array(self, array: Array, suffix: str, more: int) -> Array:
-        name = f"{array.name}_{suffix}"
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        count = more + len(array.extents)
-        return Array(
-            name,
-            c_ast.ID(name),
-            array.element,
-            (None,) * count,
-            Provenance(StorageClass.LOCAL),
-            array.location,
-            local=True,
-            suffixes=("",) * count,
-            expanded=array.spelling,
         )
 
     # The statements

@@ -157,19 +157,6 @@ def _first_loads(found: Sequence[Reference], stamps: isl.Map, loaded: set[object
 
 
 @dataclass(frozen=True, slots=True)
-class _Moving:
-    """How loops move data: the part that each level has ``kept`` since other loops moved it, and how fast.
-
-    What comes from the last cache and from memory takes ``slower`` times as long as in long rows; work of
-    ``gain`` cores goes on at once.
-    """
-
-    kept: tuple[float, ...]
-    slower: tuple[float, float]
-    gain: float
-
-
-@dataclass(frozen=True, slots=True)
 class LoopCost:
     """The cost of ``loops`` on ``machine``, by one thread or by all, as a function of the parameters.
 
@@ -189,9 +176,9 @@ class LoopCost:
 
     def on(self, running: Running) -> Cost:
         """The cost of what is ``running``."""
-        levels = _levels(self.machine)
-        kept = running.traffic.kept(running.segments, levels)
-        return sum((self._segment(each, running, kept) for each in running.segments), Cost())
+        entering = running.traffic.entering(running.segments, _levels(self.machine))
+        parts = zip(running.segments, entering, strict=True)
+        return sum((self._segment(nest, running, moved) for nest, moved in parts), Cost())
 
     def shared_at(self, values: Mapping[str, int]) -> float:
         """How many iterations threads share at once, at most, where parameters have ``values``; 0 if none."""
@@ -207,11 +194,8 @@ class LoopCost:
             default=0.0,
         )
 
-    def _segment(self, nest: Nest, running: Running, kept: tuple[float, ...]) -> Cost:
-        """The cost of loops that come one after the other with all that is in them.
-
-        Of what they move through each level, so much was ``kept`` there since others moved it.
-        """
+    def _segment(self, nest: Nest, running: Running, entering: tuple[float, ...]) -> Cost:
+        """The cost of loops that come one after the other, which bring what is ``entering`` to each level."""
         traffic = running.traffic
         cost, conflicts, alone, shared, starts = Cost(), 0.0, 0.0, 0.0, 0.0
         bodies = [(self.loops.bodies[id(leaf)], traffic.extents[id(leaf)]) for leaf, _ in leaves(nest)]
@@ -229,20 +213,21 @@ class LoopCost:
             starts = max(starts, _starts(around, trips) if self.parallel else 0.0)
         gain = alone / shared if shared else 1.0
         slower = with_first_lines(nest, timed, traffic, self.machine)
-        moved = self._moved(
-            traffic.through(nest, _levels(self.machine)), traffic, _Moving(kept, slower, gain)
-        )
+        moved = self._moved(entering, traffic, slower, gain)
         together = starts * self.machine.threads.start
         if starts:
             together += time_of_exchange(nest, traffic, self.machine)
         return (cost + moved).overlapping() + Cost(threads=together, conflicts=conflicts)
 
-    def _moved(self, through: tuple[float, ...], traffic: Traffic, moving: _Moving) -> Cost:
-        """What it takes to bring to the cores what passes ``through`` each level."""
-        machine, memory, gain, slower = self.machine, self.machine.memory, moving.gain, moving.slower
-        first, second, far, translated = (
-            moved * (1.0 - there) for moved, there in zip(through, moving.kept, strict=True)
-        )
+    def _moved(
+        self, entering: tuple[float, ...], traffic: Traffic, slower: tuple[float, float], gain: float
+    ) -> Cost:
+        """What it takes to bring what is ``entering`` each level to cores; work of ``gain`` runs at once.
+
+        From the last cache and from memory that is ``slower`` than in long rows.
+        """
+        machine, memory = self.machine, self.machine.memory
+        first, second, far, translated = entering
         if self.repeated:
             whole = traffic.whole(memory.line)
             second = 0.0 if whole <= machine.l2.bytes * memory.kept else second

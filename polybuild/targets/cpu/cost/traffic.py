@@ -8,7 +8,7 @@ a cache is there in the next one if the footprint of an iteration fits: then the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
 from polybuild.scop.model import AccessKind
@@ -103,21 +103,21 @@ class Traffic:
             self.moves[key] = tuple(self.moved(nest, each) for each in levels)
         return self.moves[key]
 
-    def kept(self, segments: tuple[Nest, ...], levels: tuple[MemoryLevel, ...]) -> tuple[float, ...]:
-        """The part of what ``segments`` move that each of ``levels`` has since earlier ones moved it.
+    def entering(self, segments: Sequence[Nest], levels: tuple[MemoryLevel, ...]) -> list[tuple[float, ...]]:
+        """``through`` for each of ``segments``, one after the other, without what earlier ones left there.
 
         Where everything together fits, all that they touch is moved once.
         """
-        if len(segments) == 1:
-            return tuple(0.0 for _ in levels)
+        alone = [self.through(each, levels) for each in segments]
+        if len(segments) < 2:
+            return alone
         together = [leaf for each in segments for leaf in self._leaves(each)]
-        found: list[float] = []
-        for place, level in enumerate(levels):
-            alone = sum(self.through(each, levels)[place] for each in segments)
+        new: list[float] = []
+        for level, moved in zip(levels, zip(*alone, strict=True), strict=True):
             whole = self._boxed_footprint(together, level.unit, 0)
             there = 1.0 - level.missing(whole.size)
-            found.append(there * max(0.0, 1.0 - whole.moved / alone) if alone else 0.0)
-        return tuple(found)
+            new.append(1.0 - (there * max(0.0, 1.0 - whole.moved / sum(moved)) if sum(moved) else 0.0))
+        return [tuple(part * each for part, each in zip(new, moved, strict=True)) for moved in alone]
 
     def moved(self, nest: Nest, level: MemoryLevel, depth: int = 0) -> float:
         """Bytes in whole units that enter ``level``, or leave it, while ``nest`` runs once at ``depth``."""

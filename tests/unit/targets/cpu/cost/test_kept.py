@@ -9,6 +9,7 @@ from contexts import context_of
 
 from polybuild.analysis.reductions import find_reductions
 from polybuild.context import Reordering
+from polybuild.targets.cost import Cost
 from polybuild.targets.cpu.cost.compare import cost_of_original
 
 PARAMETERS = "int n, double a[restrict n][n], double *restrict x, double *restrict y, double *restrict z"
@@ -18,16 +19,27 @@ BOTH = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { y[i] += a[i][j
 
 
 @pytest.fixture
-def traffic(model) -> Callable[[str, int], float]:
-    """The bytes that a body brings from memory for a size, over those of the matrix."""
+def cost(model) -> Callable[[str, int], Cost]:
+    """What a body costs for a size."""
 
-    def found(body: str, n: int) -> float:
+    def found(body: str, n: int) -> Cost:
         read, context = model(body, PARAMETERS), context_of()
         sums = find_reductions(read.scop, read.region, Reordering.EXACT).found
-        cost = cost_of_original(read.scop, read.dependences, sums, context).at({"n": n})
-        return cost.traffic / (8 * n * n)
+        return cost_of_original(read.scop, read.dependences, sums, context).at({"n": n})
 
     return found
+
+
+@pytest.fixture
+def traffic(cost) -> Callable[[str, int], float]:
+    """The bytes that a body brings from memory for a size, over those of the matrix."""
+    return lambda body, n: cost(body, n).traffic / (8 * n * n)
+
+
+def test_what_has_no_iterations_takes_no_time(cost):
+    assert (
+        cost("for (int i = 1; i < n; i++) y[i] = 0;" + ROWS.replace("int i = 0", "int i = 1"), 1).total == 0
+    )
 
 
 def test_what_fits_in_a_cache_is_brought_there_once(traffic):
