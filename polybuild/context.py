@@ -31,32 +31,44 @@ class Masks(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class VectorRules:
+    """What the compiler of the generated code computes in vectors.
+
+    It prefers vectors of so many ``bytes``. It compares at most ``compared_pairs`` of accesses that may
+    overlap before a loop in vectors: a loop that needs more runs without. With ``outer_lanes`` it computes
+    loops in vectors that have one loop inside. One that ``speculates`` computes there what is under
+    conditions in any case; another needs ``masks`` for that. With ``backwards`` it takes loops, too, that
+    go back over elements that lie apart. Where it ``folds`` sums in order it computes their terms in
+    vectors. One that ``widens`` vectors takes wider ones where it is asked for as many lanes as these have;
+    another takes several.
+    """
+
+    bytes: int = 32
+    compared_pairs: int = 10
+    outer_lanes: bool = True
+    speculates: bool = False
+    masks: Masks = Masks.ARITHMETIC
+    backwards: bool = False
+    folds: bool = True
+    widens: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class CompilerRules:
     """What the compiler of the generated code may do, by its flags.
 
     ``may_reassociate`` and ``may_contract`` are about floating-point operations: whether they may be
     computed in another order, and whether a product and a sum may become one operation.
-    ``strict_aliasing`` says that it relies on C's rules of effective types, ``vector_bytes`` how large the
-    vectors are that it prefers. It compares at most ``compared_pairs`` of accesses that may overlap before a
-    loop in vectors: a loop that needs more runs without. Loops of known counts are unrolled if they become
-    ``unrolled_instructions`` or fewer. With ``outer_lanes`` it computes loops in vectors that have one loop
-    inside. One that ``speculates`` computes there what is under conditions in any case; another needs
-    ``masks`` for that. With ``backwards`` it takes loops, too, that go back over elements that lie apart.
-    Where it ``folds`` sums in order it computes their terms in vectors.
+    ``strict_aliasing`` says that it relies on C's rules of effective types. Loops of known counts are
+    unrolled if they become ``unrolled_instructions`` or fewer.
     """
 
     optimises: bool = True
     may_reassociate: bool = False
     may_contract: bool = False
     strict_aliasing: bool = True
-    vector_bytes: int = 32
-    compared_pairs: int = 10
     unrolled_instructions: int = 200
-    outer_lanes: bool = True
-    speculates: bool = False
-    masks: Masks = Masks.ARITHMETIC
-    backwards: bool = False
-    folds: bool = True
+    vectors: VectorRules = field(default_factory=VectorRules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +110,7 @@ class CompileContext:
     @property
     def compiled_vector_bytes(self) -> int:
         """The size of the vectors that the compiler computes loops in by itself."""
-        return min(self.machine.vector.bytes, self.compiler.vector_bytes)
+        return min(self.machine.vector.bytes, self.compiler.vectors.bytes)
 
     @property
     def fused(self) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from polybuild.context import CompilerRules, Masks
+from polybuild.context import CompilerRules, Masks, VectorRules
 
 
 def compiler_rules(macros: AbstractSet[str], flags: Sequence[str]) -> CompilerRules:
@@ -19,15 +19,23 @@ def compiler_rules(macros: AbstractSet[str], flags: Sequence[str]) -> CompilerRu
         may_reassociate=_may_reassociate(macros, frozenset(flags)),
         may_contract=_may_contract(flags),
         strict_aliasing=_has_strict_aliasing(flags),
-        # gcc's vect-max-version-for-alias-checks and clang's runtime-memory-check-threshold
-        compared_pairs=8 if "__clang__" in macros else 10,
         # gcc's max-completely-peeled-insns and clang's unroll-threshold
         unrolled_instructions=300 if "__clang__" in macros else 200,
-        outer_lanes="__clang__" not in macros,
-        speculates=bool({"__clang__", "__NO_TRAPPING_MATH__"} & macros),
+        vectors=_vectors(macros),
+    )
+
+
+def _vectors(macros: AbstractSet[str]) -> VectorRules:
+    clang = "__clang__" in macros
+    return VectorRules(
+        # gcc's vect-max-version-for-alias-checks and clang's runtime-memory-check-threshold
+        compared_pairs=8 if clang else 10,
+        outer_lanes=not clang,
+        speculates=clang or "__NO_TRAPPING_MATH__" in macros,
         masks=_masks(macros),
-        backwards="__clang__" in macros,
-        folds="__clang__" not in macros,
+        backwards=clang,
+        folds=not clang,
+        widens=not clang,
     )
 
 

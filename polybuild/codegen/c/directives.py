@@ -138,6 +138,8 @@ class DirectivePrinter:
             clauses.insert(0, f"collapse({directive.shared})")
         if directive.parallel:
             clauses += self._threads(directive, accumulators)
+        if directive.simd and directive.width:
+            clauses.append(f"simdlen({directive.width})")
         names = sorted((each.spelling for each in directive.private), key=natural_key)
         if names:
             clauses.append(f"private({', '.join(names)})")

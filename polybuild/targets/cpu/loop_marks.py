@@ -9,6 +9,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, PrivateArray
+from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import insert_mark, mark_of
 from polybuild.schedule.legality import keeps_values, privatised
@@ -16,19 +17,20 @@ from polybuild.scop.model import Array, Scop
 from polybuild.targets.cpu.invariant_reads import invariant_reads
 from polybuild.targets.cpu.reductions import Accumulators
 from polybuild.targets.cpu.strides import references
+from polybuild.targets.cpu.wide_vectors import lanes_of_bytes
 from polybuild.targets.model import LaneLoop, LoopDirective
 
 
 class LoopMarker:
     """Marks loops where their values allow it; ``directives`` says what stands before each marked loop.
 
-    With ``simd`` it marks loops for the vector unit, too.
+    It marks loops for the vector unit, too, unless the options of ``context`` say that there shall be none.
     """
 
-    def __init__(self, scop: Scop, dependences: Dependences, *, simd: bool) -> None:
+    def __init__(self, scop: Scop, dependences: Dependences, context: CompileContext) -> None:
         self._scop = scop
         self._dependences = dependences
-        self._simd = simd
+        self._context = context
         self.directives: dict[Mark, LoopDirective] = {}
         self.parallel_loops = 0
         self.simd_loops = 0
@@ -68,16 +70,23 @@ class LoopMarker:
 
     def simd(self, node: isl.ScheduleNode, lanes: LaneLoop | None = None) -> isl.ScheduleNode:
         """Mark a loop that carries no dependence; where possible it is written in ``lanes``, if given."""
-        if not self._simd:
+        if not self._context.options.simd:
             return node
         private = privatised(node, self._dependences.private)
         if not keeps_values(node, private):
             return node
         self.simd_loops += 1
+        accesses = references(self._scop, node)
+        width = lanes_of_bytes(accesses, node.band_n_member() - 1, self._context)
         outer = mark_of(node.parent())
         directive = None if outer is None else self.directives.get(outer)
         if outer is not None and directive is not None:  # the loop of the threads is this very loop
-            self.directives[outer] = replace(directive, simd=True, private=_with(directive.private, private))
+            self.directives[outer] = replace(
+                directive,
+                simd=True,
+                private=_with(directive.private, private),
+                width=0 if directive.accumulators else width,
+            )
             return node
         node, accumulators = self.accumulators.above(node)
         mark = Mark(MarkKind.SIMD, self.simd_loops)
@@ -88,13 +97,14 @@ class LoopMarker:
             private=_with((), private),
             accumulators=accumulators,
             lanes=lanes,
-            invariant=invariant_reads(node, references(self._scop, node)),
+            invariant=invariant_reads(node, accesses),
+            width=0 if accumulators or lanes else width,
         )
         return insert_mark(node, mark)
 
     def widen(self, marks: Iterable[Mark], width: int) -> None:
-        """Have the loops below ``marks`` that compilers compute in vectors run in ``width`` lanes."""
-        for mark in marks:
+        """Have the loops below ``marks`` that compilers compute in vectors run in ``width`` lanes, if any."""
+        for mark in marks if width else ():
             directive = self.directives[mark]
             if directive.simd and directive.independent and directive.lanes is None:
                 self.directives[mark] = replace(directive, width=width)

@@ -36,11 +36,12 @@ from polybuild.targets.cpu.loop_marks import LoopMarker
 from polybuild.targets.cpu.microkernel import find_micro_kernel, find_single_row_kernel
 from polybuild.targets.cpu.reductions import carried_reductions, reduced_members, without_accumulators
 from polybuild.targets.cpu.registers import RegisterTiler
-from polybuild.targets.cpu.stencils import row_lanes, tile_stencil
+from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.steps import count_steps
 from polybuild.targets.cpu.strides import Reference, Stride, goes_along_windows, references
 from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, shared_size, tile_sizes
 from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop, has_loops, member_cost
+from polybuild.targets.cpu.wide_vectors import row_lanes
 from polybuild.targets.model import Accumulator, LaneLoop, LoopDirective, RegisterTile
 from polybuild.transform.bands import (
     clear_coincidence,
@@ -194,7 +195,7 @@ class _CpuMapper:
         self._dependences = dependences
         self._context = context
         self._launches = LaunchModel(scop, context.machine)
-        self.marker = LoopMarker(scop, dependences, simd=context.options.simd)
+        self.marker = LoopMarker(scop, dependences, context)
         self.registers = RegisterTiler(
             scop, dependences, context, mark_parallel=self._mark_tiles, map_rest=self._map_points
         )
@@ -534,7 +535,7 @@ class _CpuMapper:
             return None
         machine, scalar = self._context.machine, self._is_left_scalar(loop)
         found = find_lane_loop(loop, self._scop, self._dependences, machine, scalar=scalar)
-        if scalar and isinstance(found, LaneLoop) and self._context.compiler.masks is Masks.NONE:
+        if scalar and isinstance(found, LaneLoop) and self._context.compiler.vectors.masks is Masks.NONE:
             found = None if has_wide_integers(found) else found
         inside = [each for each in statements_of(loop, self._scop) if has_loops(each.body)]
         if inside and (remark := remark_on_lanes(found, inside[0])) and remark not in self.remarks:

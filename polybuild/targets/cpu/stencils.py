@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
-from polybuild.c.types import FloatingType
 from polybuild.context import CompileContext
 from polybuild.effort import FOLDED_LINE_HEIGHT, LINE_HEIGHTS, SEPARATED_PIECES, STENCIL_STEPS, TILE_HEIGHTS
 from polybuild.machine.model import DOUBLE, Machine
@@ -162,18 +161,6 @@ def _kept_together(node: isl.ScheduleNode, dependences: Dependences) -> isl.Unio
         if not each.array.extents:
             found = found.union(active_dependences(node, each.flow))
     return found
-
-
-def row_lanes(accesses: Sequence[Reference], context: CompileContext) -> int:
-    """The lanes of the vectors that rows of tiles run fastest in; 0 where those of the compiler do.
-
-    That is for grids of one floating-point type: elements of others are converted, which takes as much.
-    """
-    machine, elements = context.machine, {each.access.array.element for each in accesses if each.matrix}
-    wide = context.compiler.optimises and machine.vector.rows > context.compiled_vector_bytes
-    if not wide or len(elements) != 1 or not isinstance(next(iter(elements)), FloatingType):
-        return 0
-    return machine.vector.rows // max(map(element_size, accesses))
 
 
 def _shape(stencil: Stencil) -> str:

@@ -56,12 +56,17 @@ def test_a_compiler_that_says_nothing_is_taken_to_optimise():
 
 @pytest.mark.parametrize(("macros", "outer"), [({"__GNUC__"}, True), ({"__GNUC__", "__clang__"}, False)])
 def test_who_computes_loops_around_others_in_lanes(macros, outer):
-    assert compiler_rules(frozenset(macros), ["-O3"]).outer_lanes is outer
+    assert compiler_rules(frozenset(macros), ["-O3"]).vectors.outer_lanes is outer
 
 
 @pytest.mark.parametrize(("macros", "back"), [({"__GNUC__"}, False), ({"__GNUC__", "__clang__"}, True)])
 def test_who_computes_loops_that_go_back_over_members_in_lanes(macros, back):
-    assert compiler_rules(frozenset(macros), ["-O3"]).backwards is back
+    assert compiler_rules(frozenset(macros), ["-O3"]).vectors.backwards is back
+
+
+@pytest.mark.parametrize(("macros", "wider"), [({"__GNUC__"}, True), ({"__GNUC__", "__clang__"}, False)])
+def test_who_takes_wider_vectors_for_more_lanes(macros, wider):
+    assert compiler_rules(frozenset(macros), ["-O3"]).vectors.widens is wider
 
 
 @pytest.mark.parametrize(("said", "expected"), [(None, True), (True, True), (False, False)])
@@ -84,7 +89,7 @@ def test_policy_is_for_what_is_left_open(said):
     [({"__GNUC__"}, False), ({"__GNUC__", "__NO_TRAPPING_MATH__"}, True), ({"__clang__"}, True)],
 )
 def test_who_computes_what_is_under_conditions_in_any_case(macros, speculates):
-    assert compiler_rules(frozenset(macros), ["-O3"]).speculates is speculates
+    assert compiler_rules(frozenset(macros), ["-O3"]).vectors.speculates is speculates
 
 
 @pytest.mark.parametrize(
@@ -96,4 +101,4 @@ def test_who_computes_what_is_under_conditions_in_any_case(macros, speculates):
     ],
 )
 def test_which_vectors_have_masks(macros, masks):
-    assert compiler_rules(frozenset(macros), ["-O3"]).masks is masks
+    assert compiler_rules(frozenset(macros), ["-O3"]).vectors.masks is masks

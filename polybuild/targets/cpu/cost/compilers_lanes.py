@@ -55,7 +55,9 @@ class CompilersLanes:
     def takes(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of an innermost band in lanes: it keeps the order."""
         accesses = references(self.scop, node)
-        if self._overlapping_pairs(node, accesses) > self.compiler.compared_pairs or self._clobbers(accesses):
+        if self._overlapping_pairs(node, accesses) > self.compiler.vectors.compared_pairs or self._clobbers(
+            accesses
+        ):
             return False
         if not self._converts(node, accesses) or self._goes_back(node, accesses):
             return False
@@ -66,7 +68,7 @@ class CompilersLanes:
 
     def converts(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler takes the last loop of a band to lanes in spite of its conditions."""
-        return self.compiler.speculates or self._converts(node, references(self.scop, node))
+        return self.compiler.vectors.speculates or self._converts(node, references(self.scop, node))
 
     def _converts(
         self, node: isl.ScheduleNode, accesses: Sequence[Reference], masks: Masks | None = None
@@ -78,7 +80,9 @@ class CompilersLanes:
             for each in self.scop.parameters
             if isinstance(each.expression, c_ast.ID)
         }
-        compiler = self.compiler if masks is None else replace(self.compiler, masks=masks)
+        compiler = self.compiler
+        if masks is not None:
+            compiler = replace(compiler, vectors=replace(compiler.vectors, masks=masks))
         return converts(accesses, last, names, compiler, None if self.generated else types)
 
     def takes_around(self, node: isl.ScheduleNode) -> bool:
@@ -89,7 +93,7 @@ class CompilersLanes:
         ``generated`` does not say that an element which the loop inside stores again and again may wait.
         """
         inside = [each for each in outside_unrolled(node.child(0)) if is_band(each)]
-        if not self.compiler.outer_lanes or len(inside) != 1 or inside[0].band_n_member() != 1:
+        if not self.compiler.vectors.outer_lanes or len(inside) != 1 or inside[0].band_n_member() != 1:
             return False
         accesses = references(self.scop, node)
         return (
@@ -114,7 +118,7 @@ class CompilersLanes:
         last = node.band_n_member() - 1
         back = [each for each in accesses if each.access.array.extents and each.goes_back_far(last)]
         stored = [each for each in back if each.access.kind is not AccessKind.READ]
-        return not self.compiler.backwards and (len(stored) < len(back) or len(stored) > 1)
+        return not self.compiler.vectors.backwards and (len(stored) < len(back) or len(stored) > 1)
 
     def _clobbers(self, accesses: Sequence[Reference]) -> bool:
         """Whether a write among ``accesses`` may change bounds or base pointers."""

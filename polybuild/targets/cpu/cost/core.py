@@ -48,7 +48,7 @@ def cost_on_core(
             lanes = max(1, min(machine.vector.bytes // width, round(trips[written.dim])))
         found = _mixed(_in_lanes(body, written, lanes, extents, machine), scalar, trips[written.dim], lanes)
     elif compiled is not None and id(compiled) in taken:
-        lanes = max(1, compiled_bytes // width)
+        lanes = _compilers_lanes(body, compiled, machine, compiled_bytes)
         found = _by_compiler(body, compiled, extents, machine, compiled_bytes)
     in_order = compiled is not None and bool(compiled.singles)
     together = 1 if in_order else lanes * (written.copies if written is not None else 1)
@@ -85,6 +85,12 @@ def _compilers_loop(body: Body) -> NestLoop | None:
     return next((each for each in body.around if each.compiled and not each.unrolled), None)
 
 
+def _compilers_lanes(body: Body, loop: NestLoop, machine: Machine, compiled_bytes: int) -> int:
+    """The lanes that a compiler has ``loop`` around ``body`` in."""
+    wide = loop.compiled is not None and loop.compiled.wide
+    return max(1, (machine.vector.rows if wide else compiled_bytes) // max(1, body.operations.width))
+
+
 def _by_compiler(
     body: Body, loop: NestLoop, extents: Extents, machine: Machine, compiled_bytes: int
 ) -> tuple[float, float]:
@@ -93,7 +99,7 @@ def _by_compiler(
     All statements share what is around the vectors of a loop.
     """
     trips, unit = extents.trips, machine.arithmetic
-    lanes = max(1, compiled_bytes // max(1, body.operations.width))
+    lanes = _compilers_lanes(body, loop, machine, compiled_bytes)
     scalar = _scalar(body, trips, machine)
     found = _mixed(_in_lanes(body, loop, lanes, extents, machine), scalar, trips[loop.dim], lanes)
     if loop.compiled is not None and not loop.compiled.whole:

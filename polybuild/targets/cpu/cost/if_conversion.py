@@ -39,7 +39,7 @@ def converts(
     Where subscripts are computed as the program says, ``types`` has those of its parameters; generated ones
     are wide.
     """
-    if compiler.speculates:
+    if compiler.vectors.speculates:
         return True
     statements = {each.statement.name: each.statement for each in accesses if not each.statement.dynamic}
     found = {
@@ -69,9 +69,9 @@ def _conditions_of(
 
 def _has_masks(reference: Reference, compiler: CompilerRules) -> bool:
     """Whether vectors have masks for the elements of ``reference``: few have any for bytes."""
-    if compiler.masks is Masks.MEMORY:
+    if compiler.vectors.masks is Masks.MEMORY:
         return 8 * element_size(reference) >= INT.width
-    return compiler.masks is not Masks.NONE
+    return compiler.vectors.masks is not Masks.NONE
 
 
 def _row(reference: Reference) -> object:
@@ -151,7 +151,7 @@ class _Conditions:
         operator = "" if isinstance(node, c_ast.TernaryOp | c_ast.Cast) else node.op
         if not any(id(each) in self.numbers for each in terms):
             return operator not in DIVISIONS
-        if operator not in {"", "="} and compiler.masks is not Masks.ARITHMETIC:
+        if operator not in {"", "="} and compiler.vectors.masks is not Masks.ARITHMETIC:
             return False
         return all(id(each) in self.numbers or isinstance(each, c_ast.Constant) for each in terms)
 

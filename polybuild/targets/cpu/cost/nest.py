@@ -64,11 +64,12 @@ class CompiledLanes:
     """Lanes that a compiler finds.
 
     It has ``checked`` whether one iteration is among those that run, and finds vectors ``whole`` where the
-    number of iterations is known: then nothing is around them.
+    number of iterations is known: then nothing is around them. Vectors are ``wide`` that it is told to use.
     """
 
     checked: bool = False
     whole: bool = False
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +225,8 @@ class NestBuilder:
         body = self._nest(node.child(0), here)
         compiled = None
         if simd or checked or folded:
-            compiled = CompiledLanes(checked, whole=members == 1 and constant_trips(node) is not None)
+            whole = members == 1 and constant_trips(node) is not None
+            compiled = CompiledLanes(checked, whole, wide=directive is not None and directive.width > 0)
         ways = self._ways(directive) | (self._sorted_out(node) if simd and innermost else {})
         for position in reversed(range(members)):
             last, head = position == members - 1, position == 0
@@ -245,7 +247,7 @@ class NestBuilder:
 
     def _folded(self, node: isl.ScheduleNode) -> frozenset[str]:
         """The sums for which a compiler computes terms in lanes, of the last loop of an innermost band."""
-        if not self.compiler.folds:
+        if not self.compiler.vectors.folds:
             return frozenset()
         sums = folded_sums(
             statements_of(node, self.scop), references(self.scop, node), node.band_n_member() - 1
@@ -261,7 +263,7 @@ class NestBuilder:
         if lanes is None:
             return {}
         ways: dict[int, LaneWay] = {}
-        if self.compiler.masks is Masks.NONE:
+        if self.compiler.vectors.masks is Masks.NONE:
             ways |= dict.fromkeys(lanes.bodies.guarded & lanes.bodies.operands.keys(), LaneWay.SINGLE)
         ways |= dict.fromkeys(lanes.windows.nodes, LaneWay.WINDOWED)
         return ways | {node: LaneWay.PACKED for each in lanes.packed for node in each.nodes}

@@ -10,7 +10,7 @@ from contexts import context_of
 
 from polybuild.analysis.aliasing import aliases_of
 from polybuild.analysis.reductions import find_reductions
-from polybuild.context import CompilerRules, Reordering
+from polybuild.context import CompilerRules, Reordering, VectorRules
 from polybuild.machine.model import Origin
 from polybuild.poly.memory import remembering
 from polybuild.poly.trees import descendants, is_band
@@ -152,7 +152,10 @@ def test_compilers_may_compute_a_loop_around_another_in_lanes(model, inside, lan
     read = model(f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ {inside} }}", PARAMETERS)
     with_them, without = (
         cost_of_original(
-            read.scop, read.dependences, (), replace(context_of(), compiler=CompilerRules(outer_lanes=each))
+            read.scop,
+            read.dependences,
+            (),
+            replace(context_of(), compiler=CompilerRules(vectors=VectorRules(outer_lanes=each))),
         ).at({"n": 200, "m": 40})
         for each in (True, False)
     )
@@ -270,7 +273,7 @@ def test_few_compilers_go_back_over_elements_that_lie_apart(model, update, taken
     )
     read = model(f"for (int i = 0; i < n; i++) {{ {update} }}", parameters, top=kinds)
     loop, known = read.scop.schedule.get_root().child(0), (read.scop, read.dependences, context_of().machine)
-    rules = (CompilerRules(backwards=each) for each in (False, True))
+    rules = (CompilerRules(vectors=VectorRules(backwards=each)) for each in (False, True))
     found = [CompilersLanes(*known, nowhere, each).takes(loop) for each in rules]
     assert found == [taken, True]
 
@@ -291,7 +294,10 @@ def test_gcc_computes_terms_of_sums_in_order_in_lanes(model, update, folded):
     read = model(f"for (int i = 0; i < n; i++) {update}", parameters, after="*x = s;")
     clang, gcc = (
         cost_of_original(
-            read.scop, read.dependences, (), replace(context_of(), compiler=CompilerRules(folds=each))
+            read.scop,
+            read.dependences,
+            (),
+            replace(context_of(), compiler=CompilerRules(vectors=VectorRules(folds=each))),
         ).at({"n": 1000})
         for each in (False, True)
     )
@@ -352,7 +358,7 @@ def test_sums_can_be_used_sooner_than_products(model, update, fused, folds, want
     figures = {"arithmetic.latency": 1.0, "arithmetic.sum_latency": 0.5, "arithmetic.fused": fused}
     context = context_of()
     machine = context.machine.with_figures(figures, Origin.FILE)
-    context = replace(context, machine=machine, compiler=CompilerRules(folds=folds))
+    context = replace(context, machine=machine, compiler=CompilerRules(vectors=VectorRules(folds=folds)))
     found = cost_of_original(read.scop, read.dependences, (), context).at({"n": 1000})
     assert found.waiting == pytest.approx({"sum": 500, "product": 1000}[wanted])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polybuild.context import CompilerRules, Masks
+from polybuild.context import CompilerRules, Masks, VectorRules
 from polybuild.targets.cpu.cost.if_conversion import converts
 from polybuild.targets.cpu.strides import references
 
@@ -52,7 +52,7 @@ def taken(model):
 
 @pytest.mark.parametrize("body", LOOPS)
 def test_what_is_under_conditions_needs_masks(taken, body):
-    able = [each for each in Masks if taken(body, CompilerRules(masks=each))]
+    able = [each for each in Masks if taken(body, CompilerRules(vectors=VectorRules(masks=each)))]
     assert able == list(NEEDED.get(LOOPS[body], ()))
 
 
@@ -82,9 +82,11 @@ def test_few_vectors_have_masks_for_bytes(model, masks, lanes):
     parameters = "int n, const signed char *restrict s, signed char *restrict o"
     found = model("for (int i = 0; i < n; i++) { if (s[i] > 3) o[i] = s[i + 1]; }", parameters)
     accesses = references(found.scop, found.scop.schedule.get_root().child(0))
-    assert converts(accesses, 0, found.scop.type_names, CompilerRules(masks=masks)) is lanes
+    assert (
+        converts(accesses, 0, found.scop.type_names, CompilerRules(vectors=VectorRules(masks=masks))) is lanes
+    )
 
 
 @pytest.mark.parametrize("body", LOOPS)
 def test_what_ignores_traps_computes_all_of_it(taken, body):
-    assert taken(body, CompilerRules(speculates=True, masks=Masks.NONE))
+    assert taken(body, CompilerRules(vectors=VectorRules(speculates=True, masks=Masks.NONE)))
