@@ -249,6 +249,8 @@ STENCIL_REACH = 32
 """Elements per iteration of the loop over time: what goes farther is bounded by the grid alone."""
 FOLDED_DIMENSIONS = 2
 """Dimensions of a periodic grid that are folded, the first ones: rows in space are left whole."""
+POINTED_FUNCTIONS = 4
+"""Functions that a pointer which is called is compared with before a region."""
 POINTER_CHOICES = 16
 """Choices of pointers by conditions on numbers for which what uses the pointers is written twice."""
 STORAGE_PERIODS = (2, 3, 4)

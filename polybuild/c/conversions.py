@@ -47,6 +47,16 @@ def decayed(kind: Type) -> Type:
     return kind
 
 
+def is_same_function(one: Type, other: Type) -> bool:
+    """Whether two types of functions are the same (C17 6.7.6.3)."""
+    if not isinstance(one, FunctionType) or not isinstance(other, FunctionType):
+        return False
+    if one.parameters is None or other.parameters is None or len(one.parameters) != len(other.parameters):
+        return False
+    pairs = zip((one.result, *one.parameters), (other.result, *other.parameters), strict=True)
+    return all(decayed(mine) == decayed(theirs) for mine, theirs in pairs)
+
+
 def promoted(kind: Type) -> Type:
     """The integer promotions: what is narrower than ``int`` becomes ``int``."""
     return promoted_integer(kind) if isinstance(kind, IntegerType) else kind

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.conversions import decayed
+from polybuild.c.conversions import decayed, is_same_function
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import duplicate, has_side_effect, key, mapped, names_in, walk, with_parts
 from polybuild.c.synthetic import declarator
@@ -489,6 +489,9 @@ class _Inliner:
         own = decayed(type_of(argument, self._symbols, self._region.visible))
         kind = decayed(kind)
         named = isinstance(argument, c_ast.ID) or addressed(argument) is not None or self._is_part(argument)
+        pointers = isinstance(kind, types.PointerType) and isinstance(own, types.PointerType)
+        if pointers and is_same_function(kind.target, own.target):
+            return argument if named or anything or isinstance(argument, c_ast.StructRef) else None
         if not anything and not named:
             return None
         if not isinstance(kind, types.PointerType) or not isinstance(own, types.PointerType):

@@ -20,7 +20,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.syntax_tree import changed_operand, contains, mapped, walk
 from polybuild.c.synthetic import PointerTest, number
-from polybuild.c.typing import type_of
+from polybuild.c.typing import type_of, with_declared
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, member_path, resolve
 from polybuild.source.model import Region
@@ -125,9 +125,9 @@ class _Tests:
         variable = self._names.variables.get(root) if root is not None else None
         if variable is None or variable.local or variable.volatile or self._is_changed(variable):
             return False
-        if variable.is_reachable or contains(node, c_ast.ArrayRef) or contains(node, c_ast.UnaryOp):
+        if variable.address_taken or contains(node, c_ast.ArrayRef) or contains(node, c_ast.UnaryOp):
             return False
-        if members and self._may_set_pointers:
+        if (members or variable.is_reachable) and self._may_set_pointers:
             return False
         kind = type_of(node, {variable.name: variable.type}, self._region.visible)
         return isinstance(kind, types.PointerType)
@@ -147,15 +147,29 @@ class _Tests:
             not isinstance(each, c_ast.ID) and not self._is_number_of_its_own(each) for each in targets
         )
 
-    def _runs_code(self, call: c_ast.FuncCall) -> bool:
-        """Whether ``call`` is of a function that may write more than the region itself does."""
+    def _runs_code(self, call: c_ast.FuncCall, around: tuple[str, ...] = ()) -> bool:
+        """Whether ``call`` is of a function that may set a pointer in memory, or of one of the file."""
         callee = self._region.callees.get(call.name.name) if isinstance(call.name, c_ast.ID) else None
-        return callee is not None and callee.body is not None
+        if callee is None or callee.body is None:
+            return not isinstance(call.name, c_ast.ID)
+        if callee.name in around:
+            return False  # looked at already
+        nodes = [each for one in callee.body.statements for each in walk(one)]
+        visible = callee.body.visible
+        declared = [each for each in nodes if isinstance(each, c_ast.Decl) and each.name]
+        symbols = with_declared(visible.symbols, declared, visible)
+        for target in (each for each in map(changed_operand, nodes) if each is not None):
+            if not _is_no_pointer(type_of(target, symbols, visible)):
+                return True
+        calls = (each for each in nodes if isinstance(each, c_ast.FuncCall))
+        return any(self._runs_code(each, (*around, callee.name)) for each in calls)
 
     def _is_number_of_its_own(self, target: c_ast.Node) -> bool:
         """Whether ``target`` is a number of a type that no pointer is written as."""
         symbols = {each.name: each.type for each in self._names.variables_in(target)}
-        kind = type_of(target, symbols, self._region.visible)
-        return isinstance(kind, types.FloatingType) or (
-            isinstance(kind, types.IntegerType) and kind.width > 8
-        )
+        return _is_no_pointer(type_of(target, symbols, self._region.visible))
+
+
+def _is_no_pointer(kind: types.Type) -> bool:
+    """Whether ``kind`` is one of numbers that no pointer is written as."""
+    return isinstance(kind, types.FloatingType) or (isinstance(kind, types.IntegerType) and kind.width > 8)

@@ -45,6 +45,9 @@ def _certain(region: Region, body: Region, around: tuple[str, ...]) -> CertainCa
     calls = {str(each.name.name): each for each in _calls(statements)}
     if any(map(may_be_exit, calls)) or _has_constant_choice(statements):
         return None
+    declared = {each.name for one in statements for each in walk(one) if isinstance(each, c_ast.Decl)}
+    pointers = declared.union(body.visible.symbols)
+    calls = {name: call for name, call in calls.items() if name not in pointers}
     for name, call in calls.items():
         if name not in region.callees:
             return CertainCall(call, name)

@@ -36,7 +36,7 @@ from polybuild.source.model import Callee, Effects, Region
 from polybuild.values import dataclass
 
 _HINT = "declare what it accesses: #pragma polybuild access(f, read(x), write(y)), or write it as expressions"
-_BY_NAME = "call functions by their names"
+_BY_NAME = "call functions by their names, or set the pointer before the region, to a function above it"
 
 
 class UnknownCall(Unsupported):
@@ -84,6 +84,7 @@ class CallReader:
         self._assumptions = assumptions
         self._bodies: dict[str, tuple[Region, Names]] = {}
         self._open: list[tuple[str, c_ast.Node]] = []
+        self._entered: list[str] = []  # those whose bodies are being read, not their arguments
         self.everything: set[c_ast.Node] = set()
 
     def read(
@@ -105,7 +106,7 @@ class CallReader:
             raise UnknownCall(f"the function '{name}' may have side effects", node)
         if callee.problem:
             raise _refusal(name, callee.problem, node)
-        if any(each == name for each, _ in self._open):
+        if name in self._entered:
             raise _refusal(name, "it calls itself", node)
         reader = AccessReader(facts, self._arrays, self._assumptions, inner=inner, guarded=guarded)
         site = _CallSite(node, point, facts, inner, certain, certain and not guarded)
@@ -204,8 +205,12 @@ class CallReader:
         inner = site.inner.union(parameters)
         opaque = OpaqueReader(within, self._arrays, self._assumptions, inner=inner, in_function=True)
         there = dataclasses.replace(point, values={**point.values, **values})
-        for each in opaque.read(c_ast.Compound(list(body.statements)), there, certain=site.sure):
-            reader.found.append(dataclasses.replace(each, node=site.node, exact=False))
+        self._entered.append(callee.name)
+        try:
+            found = opaque.read(c_ast.Compound(list(body.statements)), there, certain=site.sure)
+        finally:
+            self._entered.pop()
+        reader.found += [dataclasses.replace(each, node=site.node, exact=False) for each in found]
 
     @staticmethod
     def _check_counters(callee: Callee, used: Iterable[Variable], site: _CallSite) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import field
 
 from pycparser import c_ast
 
+from polybuild.c.pure_functions import is_pure_function
 from polybuild.c.setting_functions import computed_by, setting_function, stays_a_call
 from polybuild.c.symbols import VisibleNames
 from polybuild.c.tokens import KEYWORDS, identifiers
@@ -20,6 +21,7 @@ from polybuild.source.model import Callee, Effects, Region
 from polybuild.source.openmp import shared_from_outside
 from polybuild.source.parse import FunctionSyntaxError, ParsedFunction, parse_function, standard_function
 from polybuild.source.symbols import visible_at
+from polybuild.source.taken_functions import calls_by_pointer, functions_as_values, taken_functions
 from polybuild.values import dataclass
 
 _CALL_LIKE = pattern(r"([A-Za-z_$][\w$]*)\s*\(")
@@ -33,19 +35,30 @@ _LIST = pattern(r"(read|write)\s*\(([^()]*)\)")
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The functions called below some text: the chunk of each definition, and the names they all mention."""
+    """The functions called below some text: the chunk of each definition, and the names they all mention.
+
+    Those of them that are ``taken`` may be called by pointers, too.
+    """
 
     definitions: Mapping[str, int]
     mentioned: frozenset[str]
     names: frozenset[str]
+    taken: frozenset[str] = frozenset()
 
 
-def calls_in(chunks: ChunkIndex, spans: Iterable[tuple[int, int]]) -> Calls:
-    """What the text at ``spans`` calls, directly or through functions defined in the same text."""
+def calls_in(chunks: ChunkIndex, spans: Sequence[tuple[int, int]]) -> Calls:
+    """What the text at ``spans`` calls, directly or through functions defined in the same text.
+
+    What it may call by pointers are the functions whose address is taken.
+    """
     pending = {name for start, end in spans for name in _CALL_LIKE.findall(chunks.text, start, end)}
+    taken = {name for start, end in spans for name in functions_as_values(chunks, start, end)}
+    if any(calls_by_pointer(chunks, start, end) for start, end in spans):
+        taken |= taken_functions(chunks)
     names: set[str] = set()
     definitions: dict[str, int] = {}
     mentioned: set[str] = set()
+    pending |= taken
     while pending:
         name = pending.pop()
         if name in names or name in KEYWORDS:
@@ -56,10 +69,15 @@ def calls_in(chunks: ChunkIndex, spans: Iterable[tuple[int, int]]) -> Calls:
             definitions[name] = number
             chunk = chunks.chunks[number]
             mentioned |= identifiers(chunks.text[chunk.start : chunk.end])
-            pending.update(_CALL_LIKE.findall(chunks.text, chunk.body or chunk.start, chunk.end))
+            body = chunk.body or chunk.start
+            pending.update(_CALL_LIKE.findall(chunks.text, body, chunk.end))
+            taken.update(functions_as_values(chunks, body, chunk.end))
+            if calls_by_pointer(chunks, body, chunk.end):
+                taken |= taken_functions(chunks)
+            pending |= taken
         else:
             mentioned |= computed_by(name)
-    return Calls(definitions, frozenset(mentioned), frozenset(names))
+    return Calls(definitions, frozenset(mentioned | taken), frozenset(names), frozenset(taken))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +108,15 @@ def read_callees(calls: Calls, file: CallerFile, around: Region) -> dict[str, Ca
                 found[name] = Callee(name, prototypes.get(name, ()), effects=effects)
         elif number is None:
             library = _of_library(name, prototypes.keys(), file, around)
+            if library is None and name in calls.taken and is_pure_function(name) and name in prototypes:
+                library = Callee(name, prototypes[name], effects=Effects())
             found |= {name: library} if library is not None else {}
         elif attributes & {"weak", "ifunc", "alias"}:
             found[name] = Callee(name, (), problem="it may be replaced by another one when linking")
         else:
             found[name] = _defined(name, number, file, around)
-    return found
+    taken = {name: dataclasses.replace(found[name], taken=True) for name in calls.taken & found.keys()}
+    return {**found, **taken}
 
 
 def _of_library(name: str, declared: Container[str], file: CallerFile, around: Region) -> Callee | None:

@@ -286,6 +286,7 @@ def _words_of(head: str) -> frozenset[str]:
 
 
 _AFTER_NAME = frozenset([*";,[(=:", "__attribute__", "__attribute", "__asm__", "__asm", "asm"])
+_BEFORE_NAME = frozenset({"*", "(", "const", "volatile", "restrict", "__restrict", "__restrict__"})
 
 
 @functools.lru_cache(maxsize=PARSED_CHUNKS)
@@ -320,7 +321,7 @@ def declared_names(text: str) -> frozenset[str]:
             elif depth == 0:
                 declared = following == "{" or following in _AFTER_NAME
             else:
-                declared = previous in {"*", "("} and following in {")", "[", "("}
+                declared = previous in _BEFORE_NAME and following in {")", "[", "("}
             if declared:
                 names.add(word)
     return frozenset(names)

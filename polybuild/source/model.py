@@ -45,6 +45,7 @@ class Callee:
     Either ``body`` is its definition in the shape of a region (``visible`` are the
     names visible in its outermost block), or ``effects`` are declared, or
     ``problem`` says why nothing is known. Where it ``stays`` a call, the body only says what is set.
+    Where the file has its address ``taken``, pointers may lead to it.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Callee:
     effects: Effects | None = None
     problem: str = ""
     stays: bool = False
+    taken: bool = False
 
 
 @dataclass(frozen=True, slots=True)

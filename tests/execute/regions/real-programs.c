@@ -429,11 +429,20 @@ for (int i = 0; i < n; i++) {
   free(t);
 }
 
-//# function_by_pointer: call
+//# function_by_pointer: parallel
 double (*f)(double) = n > 2 ? sqrt : fabs;
 #pragma scop
 for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++) X[i][j] = f(x[i]) + y[j];
+#pragma endscop
+
+//# function_by_pointer_that_changes: call
+double (*f)(double) = n > 2 ? sqrt : fabs;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  for (int j = 0; j < n; j++) X[i][j] = f(x[i]) + y[j];
+  if (x[i] > 5) f = fabs;
+}
 #pragma endscop
 
 //# function_in_old_style: parallel
