@@ -489,9 +489,11 @@ class _Inliner:
         own = decayed(type_of(argument, self._symbols, self._region.visible))
         kind = decayed(kind)
         named = isinstance(argument, c_ast.ID) or addressed(argument) is not None or self._is_part(argument)
-        pointers = isinstance(kind, types.PointerType) and isinstance(own, types.PointerType)
-        if pointers and is_same_function(kind.target, own.target):
-            return argument if named or anything or isinstance(argument, c_ast.StructRef) else None
+        if isinstance(kind, types.PointerType) and isinstance(kind.target, types.FunctionType):
+            called = isinstance(own, types.PointerType) and is_same_function(kind.target, own.target)
+            return (
+                argument if called and (anything or named or isinstance(argument, c_ast.StructRef)) else None
+            )
         if not anything and not named:
             return None
         if not isinstance(kind, types.PointerType) or not isinstance(own, types.PointerType):

@@ -41,7 +41,7 @@ def with_functions_for_pointers(region: Region) -> Region:
         return region
     declared = [each for each in nodes if isinstance(each, c_ast.Decl) and each.name]
     symbols = with_declared(region.visible.symbols, declared, region.visible)
-    rewriter = _Rewriter(region, symbols, {str(each.name) for each in declared})
+    rewriter = _CallResolver(region, symbols, {str(each.name) for each in declared})
     statements = rewriter.sequence(region.statements)
     return dataclasses.replace(region, statements=tuple(statements)) if rewriter.found else region
 
@@ -51,7 +51,7 @@ def _may_be_pointer(call: c_ast.FuncCall, region: Region) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class _PointedFunctions:
     """The functions that a call may be of, a condition for each but the last, and the test before all."""
 
     functions: tuple[str, ...]
@@ -66,7 +66,7 @@ class _Choice:
         return chosen
 
 
-class _Rewriter:
+class _CallResolver:
     """One pass over a region; ``found`` is true once a call was rewritten."""
 
     def __init__(
@@ -108,14 +108,14 @@ class _Rewriter:
         found = list(self._statement(node))
         return found[0] if len(found) == 1 else c_ast.Compound(found, node.coord)
 
-    def _branches(self, call: c_ast.FuncCall, choice: _Choice) -> c_ast.Node:
+    def _branches(self, call: c_ast.FuncCall, choice: _PointedFunctions) -> c_ast.Node:
         """The statement ``call`` as conditions with a call of each function."""
         *others, chosen = self._calls(call, choice)
         for condition, each in zip(reversed(choice.conditions), reversed(others), strict=True):
             chosen = c_ast.If(duplicate(condition), each, chosen, call.coord)
         return chosen
 
-    def _calls(self, call: c_ast.FuncCall, choice: _Choice) -> list[c_ast.Node]:
+    def _calls(self, call: c_ast.FuncCall, choice: _PointedFunctions) -> list[c_ast.Node]:
         self.found = True
         if choice.test is not None:
             self._tests[key(choice.test)] = choice.test
@@ -131,7 +131,7 @@ class _Rewriter:
             return choice.of(self._calls(node, choice))
         return mapped(node, self._visit)
 
-    def _choice(self, call: c_ast.FuncCall) -> _Choice | None:
+    def _choice(self, call: c_ast.FuncCall) -> _PointedFunctions | None:
         """The functions that ``call`` may be of; None if it is by no pointer, or these are too many."""
         pointer = call.name
         while isinstance(pointer, c_ast.UnaryOp) and pointer.op in {"*", "&"}:
@@ -146,7 +146,7 @@ class _Rewriter:
             return None
         constant = self._constant(pointer)
         if constant is not None:
-            return _Choice((constant,), ())
+            return _PointedFunctions((constant,), ())
         if not self._changed.isdisjoint(names_in(pointer)):
             return None
         names = [
@@ -163,7 +163,7 @@ class _Rewriter:
         conditions = (
             c_ast.BinaryOp("==", duplicate(pointer), c_ast.ID(name), call.coord) for name in names[:-1]
         )
-        return _Choice(tuple(names), tuple(conditions), test)
+        return _PointedFunctions(tuple(names), tuple(conditions), test)
 
     def _constant(self, pointer: c_ast.Node) -> str | None:
         """The function that a ``pointer`` is declared with that never leads elsewhere."""
@@ -172,7 +172,7 @@ class _Rewriter:
             return None
         return self._function(declaration.init)
 
-    def _of_table(self, element: c_ast.ArrayRef) -> _Choice | None:
+    def _of_table(self, element: c_ast.ArrayRef) -> _PointedFunctions | None:
         """The functions that an ``element`` of a constant table may be."""
         declaration = self._declaration(element.name)
         if declaration is None or not isinstance(declaration.type, c_ast.ArrayDecl):
@@ -187,7 +187,7 @@ class _Rewriter:
             c_ast.BinaryOp("==", duplicate(element.subscript), number(place), element.coord)
             for place in range(len(functions) - 1)
         )
-        return _Choice(functions, tuple(conditions))
+        return _PointedFunctions(functions, tuple(conditions))
 
     def _declaration(self, pointer: c_ast.Node) -> c_ast.Decl | None:
         """The declaration with which the variable ``pointer`` gets its value before the region."""

@@ -77,3 +77,16 @@ def test_declared_effects(tmp_path, top, effects):
 def test_functions_without_definition_and_pragmas_that_are_not_understood(tmp_path):
     assert not callees(tmp_path, "int f(int v);", "x[0] = f(n);")
     assert declared_effects("#pragma polybuild access(f, reads(x))\n#pragma polybuild access()\n") == {}
+
+
+def test_functions_that_pointers_may_lead_to_count(tmp_path):
+    top = (
+        "static double half(double v) { return v / 2; } static double other(double v) { return half(v); }\n"
+        "static double (*chosen)(double) = half; static double (*kept)(double) = &other;"
+    )
+    assert {name: each.taken for name, each in callees(tmp_path, top, "x[0] = chosen(1);").items()} == {
+        "half": True,
+        "other": True,
+    }
+    assert not callees(tmp_path, top, "x[0] = n * (n + 1);")
+    assert callees(tmp_path, top, "x[0] = other(1);")["half"].taken is False
