@@ -58,7 +58,7 @@ class CountedLoop(c_ast.For):  # type: ignore[misc]
 
 
 class BoundedEnd(c_ast.BinaryOp):  # type: ignore[misc]
-    """``k < e`` or ``k <= e`` of a counter that stays below ``capacity`` wherever the region runs."""
+    """``k < e`` or ``k <= e`` of a counter below the expression ``capacity`` wherever the region runs."""
 
     __slots__ = ("capacity",)
 

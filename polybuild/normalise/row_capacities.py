@@ -10,19 +10,23 @@
 
 As long as no row is longer, no two rows have an element in common. Where one is, which is looked for before
 the region runs (``exits``), the original loops run. Rows whose elements nothing writes need no such test.
+The capacity is a number, or a variable or member that the region does not change (``p[capacity * b + k]``).
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
+from polybuild.c import types
 from polybuild.c.literals import integer_value
-from polybuild.c.syntax_tree import changed_operand, duplicate, has_side_effect, mapped, walk
+from polybuild.c.symbols import Symbol, VisibleNames
+from polybuild.c.syntax_tree import changed_operand, duplicate, has_side_effect, key, mapped, names_in, walk
 from polybuild.c.synthetic import BoundedEnd, never, number
+from polybuild.c.typing import type_of, with_declared
 from polybuild.normalise.names import stepped_name
 from polybuild.normalise.structure import reads_memory
 from polybuild.source.model import Region
@@ -34,19 +38,30 @@ _UP = {"++", "p++"}
 
 def with_row_capacities(region: Region) -> Region:
     """``region`` with such loops bounded by the capacities of their rows; itself if there are none."""
+    nodes = [each for one in region.statements for each in walk(one)]
     loaded = frozenset(name for each in region.statements for name in _loaded(each))
-    bounder = _RowBounder(region.visible.enumerators, loaded)
+    bounder = _RowBounder(region.visible, loaded, _changed(nodes), _symbols(region, nodes))
     statements = tuple(bounder.bounded(each, repeated=False) for each in region.statements)
     same = all(new is old for new, old in zip(statements, region.statements, strict=True))
     return region if same else dataclasses.replace(region, statements=statements)
 
 
 @dataclass(frozen=True, slots=True)
-class _RowBounder:
-    """Bounds loops over parts of rows; ``enumerators`` are numbers with names, ``loaded`` those of data."""
+class _Rows:
+    """Rows that start at multiples of so many elements, and the factors of these by which they start."""
 
-    enumerators: Mapping[str, int]
+    apart: int
+    starts: tuple[tuple[c_ast.Node, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _RowBounder:
+    """Bounds loops over parts of rows; ``loaded`` are names of data, those ``changed`` are no capacities."""
+
+    visible: VisibleNames
     loaded: frozenset[str]
+    changed: frozenset[str]
+    symbols: Mapping[str, types.Type | Symbol]
 
     def bounded(self, node: c_ast.Node, *, repeated: bool) -> c_ast.Node:
         """``node``, which a loop around it repeats or not, with its loops over parts of rows bounded."""
@@ -54,8 +69,8 @@ class _RowBounder:
             body = self.bounded(node.stmt, repeated=True)
             same = body is node.stmt
             loop = node if same else mapped(node, lambda each: body if each is node.stmt else each)
-            capacity = self._capacity(node) if repeated else 0
-            return _with_test(loop, capacity) if capacity else loop
+            capacity = self._capacity(node) if repeated else None
+            return loop if capacity is None else _with_test(loop, capacity)
         if not isinstance(node, c_ast.Compound | c_ast.If):
             return node
         changed = {
@@ -63,34 +78,75 @@ class _RowBounder:
         }
         return mapped(node, lambda each: changed.get(id(each), each)) if changed else node
 
-    def _capacity(self, loop: c_ast.For) -> int:
-        """The least capacity of rows that ``loop`` writes along, up to an end in memory; 0 if it does not."""
+    def _capacity(self, loop: c_ast.For) -> c_ast.Node | None:
+        """The least capacity of rows that ``loop`` writes along, up to an end in memory; None if it is not.
+
+        Those that are numbers come first, and the first of others.
+        """
         condition, counter = loop.cond, stepped_name(loop)
         if counter is None or not _is_step_up(loop.next) or not isinstance(condition, c_ast.BinaryOp):
-            return 0
+            return None
         counts = isinstance(condition.left, c_ast.ID) and condition.left.name == counter
         if condition.op not in {"<", "<="} or not counts or has_side_effect(condition.right):
-            return 0
+            return None
         named = isinstance(condition.right, c_ast.ID) and condition.right.name in self.loaded
         if not named and not reads_memory(condition.right):
-            return 0
+            return None
         targets = [target for each in walk(loop.stmt) if (target := changed_operand(each)) is not None]
-        lengths = [
-            self._length(each.subscript, counter) for target in targets for each in _subscripted(target)
-        ]
-        return min((each for each in lengths if each > 1), default=0)
+        subscripts = [each.subscript for target in targets for each in _subscripted(target)]
+        inner = {stepped_name(each) for each in walk(loop.stmt) if isinstance(each, c_ast.For)}
+        rows = [row for each in subscripts if (row := self._row(each, counter, inner)) is not None]
+        fixed = [each.apart for each in rows if any(len(one) == 1 for one in each.starts)]
+        lengths = [each for each in fixed if each > 1]
+        if lengths:
+            return number(min(lengths))
+        sizes = (self._size(each, condition.right) for each in rows)
+        return next((each for each in sizes if each is not None), None)
 
-    def _length(self, subscript: c_ast.Node, counter: str) -> int:
-        """How far rows are apart whose elements ``counter`` names by ``subscript``; 0 if unknown."""
-        terms = list(self._terms(subscript))
+    def _row(self, subscript: c_ast.Node, counter: str, inner: Collection[str | None]) -> _Rows | None:
+        """The rows whose elements ``counter`` names by ``subscript``; None if it names others.
+
+        What ``inner`` loops count are parts of an element.
+        """
+        terms = [each for each in self._terms(subscript) if each[1]]
         own = [factor for factor, rest in terms if len(rest) == 1 and _names(rest[0], counter)]
-        others = [
-            factor for factor, rest in terms if rest and not (len(rest) == 1 and _names(rest[0], counter))
-        ]
-        mixed = any(_names(part, counter) for _, rest in terms if len(rest) > 1 for part in rest)
-        # where sizes are factors of all others, the distance of rows is no number
-        fixed = sum(len(rest) == 1 for _, rest in terms) > 1
-        return math.gcd(*others) if own == [1] and fixed and not mixed else 0
+        others = [each for each in terms if not (len(each[1]) == 1 and _names(each[1][0], counter))]
+        others = [each for each in others if not all(_is_counted(part, inner) for part in each[1])]
+        if len(own) != 1 or own[0] < 1 or any(_names(part, counter) for _, rest in others for part in rest):
+            return None
+        distance = math.gcd(*(factor for factor, _ in others))
+        apart = distance // own[0] if distance % own[0] == 0 else 0
+        return _Rows(apart, tuple(rest for _, rest in others)) if apart else None
+
+    def _size(self, rows: _Rows, end: c_ast.Node) -> c_ast.Node | None:
+        """How far ``rows`` are apart where a size that stays the same says it; None if none does.
+
+        Where that is less than zero, ``end`` is no less than it as C compares them.
+        """
+        if any(len(each) < 2 for each in rows.starts):  # a size and what counts rows
+            return None
+        common = set.intersection(*({key(part) for part in each} for each in rows.starts))
+        sizes = [part for part in rows.starts[0] if key(part) in common and self._is_size(part, end)]
+        if not sizes:
+            return None
+        size = duplicate(sizes[-1])
+        if rows.apart == 1:
+            return size
+        return c_ast.BinaryOp("*", c_ast.Constant("long int", f"{rows.apart}L"), size, size.coord)
+
+    def _is_size(self, node: c_ast.Node, end: c_ast.Node) -> bool:
+        """Whether ``node`` is an integer that the region does not change; below zero it bounds no ``end``."""
+        root = node
+        while isinstance(root, c_ast.StructRef):
+            root = root.name
+        if not isinstance(root, c_ast.ID) or root.name not in self.visible.symbols:
+            return False
+        if not self.changed.isdisjoint(names_in(node)):
+            return False
+        kind, other = (type_of(each, self.symbols, self.visible) for each in (node, end))
+        if not isinstance(kind, types.IntegerType) or not isinstance(other, types.IntegerType):
+            return False
+        return not kind.signed or other.signed or other.width < kind.width
 
     def _terms(self, node: c_ast.Node) -> Iterator[tuple[int, tuple[c_ast.Node, ...]]]:
         """The terms of a sum, each with its constant factor and its other factors."""
@@ -98,8 +154,8 @@ class _RowBounder:
             node = node.expr
         if isinstance(node, c_ast.Constant) and (value := integer_value(node.value)) is not None:
             yield value, ()
-        elif isinstance(node, c_ast.ID) and node.name in self.enumerators:
-            yield self.enumerators[node.name], ()
+        elif isinstance(node, c_ast.ID) and node.name in self.visible.enumerators:
+            yield self.visible.enumerators[node.name], ()
         elif isinstance(node, c_ast.BinaryOp) and node.op in {"+", "-"}:
             yield from self._terms(node.left)
             sign = 1 if node.op == "+" else -1
@@ -124,12 +180,25 @@ def _loaded(node: c_ast.Node) -> Iterator[str]:
             yield str(each.lvalue.name)
 
 
-def _with_test(loop: c_ast.For, capacity: int) -> c_ast.Node:
+def _changed(nodes: Sequence[c_ast.Node]) -> frozenset[str]:
+    """The variables that ``nodes`` declare or change."""
+    declared = {str(each.name) for each in nodes if isinstance(each, c_ast.Decl)}
+    targets = (each for each in map(changed_operand, nodes) if isinstance(each, c_ast.ID))
+    return frozenset(declared.union(each.name for each in targets))
+
+
+def _symbols(region: Region, nodes: Sequence[c_ast.Node]) -> Mapping[str, types.Type | Symbol]:
+    """The variables that ``region`` can name, its own included."""
+    declared = [each for each in nodes if isinstance(each, c_ast.Decl) and each.name]
+    return with_declared(region.visible.symbols, declared, region.visible)
+
+
+def _with_test(loop: c_ast.For, capacity: c_ast.Node) -> c_ast.Node:
     """``loop``, which ends at data, behind the test that it ends within ``capacity``."""
     operator = ">" if loop.cond.op == "<" else ">="
-    longer = c_ast.BinaryOp(operator, duplicate(loop.cond.right), number(capacity), loop.coord)
+    longer = c_ast.BinaryOp(operator, duplicate(loop.cond.right), capacity, loop.coord)
     end = BoundedEnd(loop.cond.op, loop.cond.left, loop.cond.right, loop.cond.coord)
-    end.capacity = capacity
+    end.capacity = capacity  # the very node of the test, whose names are resolved
     bounded = mapped(loop, lambda each: end if each is loop.cond else each)
     return c_ast.Compound([never(longer, _REASON), bounded], loop.coord)
 
@@ -146,6 +215,10 @@ def _subscripted(target: c_ast.Node) -> Iterator[c_ast.ArrayRef]:
         if isinstance(target, c_ast.ArrayRef):
             yield target
         target = target.name
+
+
+def _is_counted(node: c_ast.Node, counters: Collection[str | None]) -> bool:
+    return isinstance(node, c_ast.ID) and node.name in counters
 
 
 def _names(node: c_ast.Node, counter: str) -> bool:

@@ -70,7 +70,9 @@ def counter_hull(
             first = spaces.deepen(first)
             tested = tested.intersect(value.ge_set(first) if direction > 0 else value.le_set(first))
     if isinstance(node.cond, BoundedEnd):
-        tested = tested.intersect(value.le_set(spaces.constant(depth + 1, node.cond.capacity - 1)))
+        capacity = _value(node.cond.capacity, point, facts, assumptions)
+        if capacity is not None:
+            tested = tested.intersect(value.lt_set(spaces.deepen(capacity)))
     iterations = tested
     for conjunct in conjuncts(node.cond) if node.cond is not None else ():
         holds = affine_condition(conjunct, point.inside(counter, iterations), facts, assumptions)
@@ -93,6 +95,16 @@ def _start(
     except Unsupported:
         return None
     return None if any(assumptions.is_possible(each) for each in violations) else first
+
+
+def _value(node: c_ast.Node, point: ProgramPoint, facts: Facts, assumptions: Assumptions) -> isl.PwAff | None:
+    """The value of ``node``, None if it is not affine, or only where something is assumed."""
+    violations: list[Violation] = []
+    try:
+        found = Expressions(facts, "bound", violations).affine(node, point)
+    except Unsupported:
+        return None
+    return None if any(assumptions.is_possible(each) for each in violations) else found.value
 
 
 def _direction(node: c_ast.For) -> int:

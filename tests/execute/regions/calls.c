@@ -189,7 +189,7 @@ for (int i = 0; i < n; i++) x[i] = untold(y[i]);
 //# unknown_function: call
 for (int i = 0; i < n; i++) x[i] = rand() & 7;
 
-//# function_pointer: call
+//# function_pointer: parallel
 double (*f)(double) = later;
 #pragma scop
 for (int i = 0; i < n; i++) x[i] = f(y[i]);

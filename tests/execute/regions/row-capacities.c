@@ -103,3 +103,81 @@ for (int i = 0; i < n * n / 4; i++) {
   a[i] = a[i] / 2;
 }
 #pragma endscop
+
+//# rows_of_a_size: parallel
+const int cap = n > 3 ? 4 : 3;
+for (int i = 0; i < n * n / 4; i++) a[i] %= cap + 1;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 0; k < a[i]; k++) x[cap * i + k] = x[cap * i + k] * 2 + y[cap * i + k];
+#pragma endscop
+
+//# rows_of_a_size_that_are_longer: parallel
+long cap = n > 3 ? 4 : 3;
+for (int i = 0; i < n * n / 4; i++) a[i] = i % 5 == 3 && 4 * i + 7 < n * n ? 7 : a[i] % 3;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 0; k < a[i]; k++) x[i * cap + k] = x[i * cap + k] * 2 + y[4 * i];
+#pragma endscop
+
+//# rows_of_a_size_by_pointers: parallel
+size_t cap = n > 3 ? 4 : 3;
+for (int i = 0; i < n * n / 4; i++) a[i] %= 4;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++) {
+  double *to = x + cap * i;
+  const int used = a[i];
+  for (int k = 0; k < used; k++) to[k] = to[k] * 2 + y[k];
+}
+#pragma endscop
+
+//# rows_of_a_member: parallel
+struct { int capacity, rows; } cells = {n > 3 ? 4 : 3, n * n / 4};
+for (int i = 0; i < n * n / 4; i++) a[i] %= 3;
+#pragma scop
+for (int i = 0; i < cells.rows; i++)
+  for (int k = 0; k <= a[i]; k++) x[k + cells.capacity * i] *= y[k];
+#pragma endscop
+
+//# rows_of_a_size_in_a_grid: parallel
+int cap = n > 3 ? 4 : 3;
+for (int i = 0; i < n * n / 4; i++) a[i] %= 4;
+#pragma scop
+for (int j = 0; j < n / 4; j++)
+  for (int i = 0; i < n; i++) {
+    int row = j * n + i;
+    for (int k = 0; k < a[row]; k++) x[row * cap + k] = x[row * cap + k] * 2 + y[k];
+  }
+#pragma endscop
+
+//# rows_of_pairs: parallel
+int cap = n > 3 ? 4 : 3;
+for (int i = 0; i < n * n / 8; i++) a[i] %= 4;
+#pragma scop
+for (int i = 0; i < n * n / 8; i++)
+  for (int k = 0; k < a[i]; k++) { x[2 * (i * cap + k)] += y[k]; x[2 * (i * cap + k) + 1] *= 2; }
+#pragma endscop
+
+//# rows_of_places: parallel
+for (int i = 0; i < n * n / 12; i++) a[i] %= 5;
+#pragma scop
+for (int i = 0; i < n * n / 12; i++)
+  for (int k = 0; k < a[i]; k++)
+    for (int d = 0; d < 3; d++) x[3 * (4 * i + k) + d] = x[3 * (4 * i + k) + d] * 2 + y[d];
+#pragma endscop
+
+//# rows_of_half_a_size: parallel
+int half = n > 3 ? 2 : 1;
+for (int i = 0; i < n * n / 4; i++) a[i] %= 2 * half + 1;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 0; k < a[i]; k++) x[2 * half * i + k] = x[2 * half * i + k] * 2 + y[k];
+#pragma endscop
+
+//# rows_of_a_negative_size: serial
+int cap = -(n > 3 ? 4 : 3);
+for (int i = 0; i < n * n / 4; i++) a[i] = i % 3 - 1;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 0; k < a[i]; k++) x[n * n - 1 + cap * i + k] = x[n * n - 1 + cap * i + k] * 2 + y[k];
+#pragma endscop
