@@ -47,10 +47,10 @@ def with_row_capacities(region: Region) -> Region:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _RowDistance:
     """Rows that start at multiples of so many elements, and the factors of these by which they start."""
 
-    apart: int
+    length: int
     starts: tuple[tuple[c_ast.Node, ...], ...]
 
 
@@ -96,14 +96,14 @@ class _RowBounder:
         subscripts = [each.subscript for target in targets for each in _subscripted(target)]
         inner = {stepped_name(each) for each in walk(loop.stmt) if isinstance(each, c_ast.For)}
         rows = [row for each in subscripts if (row := self._row(each, counter, inner)) is not None]
-        fixed = [each.apart for each in rows if any(len(one) == 1 for one in each.starts)]
+        fixed = [each.length for each in rows if any(len(one) == 1 for one in each.starts)]
         lengths = [each for each in fixed if each > 1]
         if lengths:
             return number(min(lengths))
         sizes = (self._size(each, condition.right) for each in rows)
         return next((each for each in sizes if each is not None), None)
 
-    def _row(self, subscript: c_ast.Node, counter: str, inner: Collection[str | None]) -> _Rows | None:
+    def _row(self, subscript: c_ast.Node, counter: str, inner: Collection[str | None]) -> _RowDistance | None:
         """The rows whose elements ``counter`` names by ``subscript``; None if it names others.
 
         What ``inner`` loops count are parts of an element.
@@ -115,10 +115,10 @@ class _RowBounder:
         if len(own) != 1 or own[0] < 1 or any(_names(part, counter) for _, rest in others for part in rest):
             return None
         distance = math.gcd(*(factor for factor, _ in others))
-        apart = distance // own[0] if distance % own[0] == 0 else 0
-        return _Rows(apart, tuple(rest for _, rest in others)) if apart else None
+        length = distance // own[0] if distance % own[0] == 0 else 0
+        return _RowDistance(length, tuple(rest for _, rest in others)) if length else None
 
-    def _size(self, rows: _Rows, end: c_ast.Node) -> c_ast.Node | None:
+    def _size(self, rows: _RowDistance, end: c_ast.Node) -> c_ast.Node | None:
         """How far ``rows`` are apart where a size that stays the same says it; None if none does.
 
         Where that is less than zero, ``end`` is no less than it as C compares them.
@@ -130,9 +130,9 @@ class _RowBounder:
         if not sizes:
             return None
         size = duplicate(sizes[-1])
-        if rows.apart == 1:
+        if rows.length == 1:
             return size
-        return c_ast.BinaryOp("*", c_ast.Constant("long int", f"{rows.apart}L"), size, size.coord)
+        return c_ast.BinaryOp("*", c_ast.Constant("long int", f"{rows.length}L"), size, size.coord)
 
     def _is_size(self, node: c_ast.Node, end: c_ast.Node) -> bool:
         """Whether ``node`` is an integer that the region does not change; below zero it bounds no ``end``."""

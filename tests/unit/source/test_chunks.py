@@ -43,7 +43,7 @@ NAMES = {
     "typedef unsigned long size_t;": {"size_t"},
     "int a, *b, c[3], (*d)(int x), e = 1, (f);": {"a", "b", "c", "d", "e", "f"},
     "extern int g(int n, double p) __attribute__((nonnull(2)));": {"g"},
-    "static double (*const act)(double) = half, (*volatile const t[2])(void);": {"act", "t"},
+    "static double (*const act)(double) = half, (*volatile const t[2])(void);": {"act", "half", "t"},
     "void (*signal(int sig, void (*handler)(int)))(int);": {"signal", "handler"},
     "struct tag { int field; struct inner { int y; } z; } object;": {"tag", "inner", "object"},
     "enum e { A, B = 3, C } x;": {"e", "A", "B", "C", "x"},
