@@ -236,6 +236,8 @@ class SymbolicState:
     def _is_fixed_element(self, node: c_ast.Node) -> bool:
         """Whether ``node`` is a pointer that is an element, or a member of one, that nothing changes."""
         node = structure_of(node)
+        if isinstance(node, c_ast.StructRef):  # of a structure that such a pointer leads to
+            return self._is_fixed_element(node.name)
         element = isinstance(node, c_ast.ArrayRef) and not self.context.stores_pointers
         return element and self.is_fixed_base(node.name) and self.is_fixed(node.subscript)
 

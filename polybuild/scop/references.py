@@ -192,13 +192,13 @@ def _check_pointer(base: LvalueReference, node: c_ast.Node, names: Names) -> Non
 
 
 def _check_element(base: LvalueReference, node: c_ast.Node) -> None:
-    """Refuse to follow a pointer that is an element, where what it leads to is no row of elements."""
-    if isinstance(node, c_ast.StructRef) or len(base.subscripts) > _MAXIMUM_ROW_SUBSCRIPTS:
+    """Refuse to follow a pointer that is an element behind too many others."""
+    if len(base.subscripts) > _MAXIMUM_ROW_SUBSCRIPTS:
         raise Unsupported(
             "pointer-indirection",
-            f"'{base.variable.name}' is an array of pointers to other things than rows",
+            f"'{base.variable.name}' leads to this element by too many pointers",
             location(node),
-            "use one array with all dimensions",
+            "let a variable point nearer to it before the region",
         )
 
 
@@ -271,11 +271,9 @@ def _sum(offset: c_ast.Node, subscript: c_ast.Node) -> c_ast.Node:
 
 def _through_pointer(base: LvalueReference, node: c_ast.Node, names: Names) -> LvalueReference:
     """The object a pointer points at, for ``->``."""
-    if not isinstance(base.type, types.PointerType):
+    if not isinstance(base.type, types.PointerType) or base.subscripts:
         return _subscripted(base, _ZERO, node, names)
     _check_pointer(base, node, names)
-    if base.subscripts:
-        _check_element(base, node)
     _check_pointee(base.type, node)
     return dataclasses.replace(
         base,

@@ -249,7 +249,7 @@ for (int i = 0; i < n; i++) {
 #pragma endscop
 free(v);
 
-//# rows_of_structures: pointer-indirection
+//# rows_of_structures: parallel
 struct point { double x, y; } **v = malloc((n + 1) * sizeof *v), *all = calloc(n + 1, sizeof *all);
 for (int i = 0; i < n; i++) v[i] = all + i;
 #pragma scop

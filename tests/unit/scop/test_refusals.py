@@ -53,7 +53,11 @@ CASES = [
     ),
     ("volatile", f"{LOOP} a[i] = x;", "int n, int *a, volatile int x"),
     ("volatile", f"{LOOP} a[i] = 0;", "int n, volatile int *a"),
-    ("pointer-indirection", f"{LOOP} a[i]->x = 0;", "int n, struct s { double x; } **a"),
+    (
+        "pointer-indirection",
+        f"{LOOP} a[i]->p->p->p->p->x = 0;",
+        "int n, struct s { double x; struct s *p; } **a",
+    ),
     ("pointer-reassigned", f"{LOOP} {{ a[i] = 0; a = b; }}", "int n, double *a, double *b"),
     ("empty-region", "a = b;", "double *a, double *b"),
     ("pointer-value", f"{LOOP} a[i] = b + i == a;", "int n, double *a, double *b"),
