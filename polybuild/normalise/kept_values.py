@@ -18,6 +18,7 @@ from polybuild.c.syntax_tree import mapped, walk
 from polybuild.c.synthetic import EntryValue, declarator, number
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.c.typing import type_of
+from polybuild.normalise.names import unused_name
 from polybuild.source.model import Region
 
 
@@ -45,9 +46,7 @@ class KeptValues:
 
     def unused(self, wanted: str) -> str:
         """``wanted``, or a name like it, which from now on is in use."""
-        name = wanted
-        while name in self._taken:
-            name += "_"
+        name = unused_name(wanted, self._taken)
         self._taken.add(name)
         return name
 

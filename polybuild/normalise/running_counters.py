@@ -36,7 +36,7 @@ from polybuild.c.syntax_tree import (
 from polybuild.c.synthetic import declarator, never, number
 from polybuild.c.types import IntegerType
 from polybuild.diagnostics import Unsupported
-from polybuild.normalise.names import Names, Variable, member_path, resolve, stepped_name
+from polybuild.normalise.names import Names, Variable, member_path, resolve, stepped_name, unused_name
 from polybuild.normalise.structure import reads_memory
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.normalise.values_before import is_own_integer
@@ -146,9 +146,7 @@ class _RowStarter:
         """The loop over a row that starts at ``start``."""
         coord, kind = found.counter.coord, self._names.variables[found.counter].type
         assert isinstance(kind, IntegerType)  # noqa: S101 - no other counts
-        name = f"{found.counter.name}_"
-        while name in self._taken:
-            name += "_"
+        name = unused_name(f"{found.counter.name}_", self._taken)
         self._taken |= {name}
         begin = c_ast.Decl(name, [], [], [], [], declarator(name, kind), duplicate(start), None, coord)
         return c_ast.For(

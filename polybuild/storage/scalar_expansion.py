@@ -21,6 +21,7 @@ from polybuild.c.symbols import StorageClass
 from polybuild.effort import SMALL_VALUES
 from polybuild.poly.relations import largest, maps_of, sets_of, tuple_name, union_of
 from polybuild.poly.trees import children, is_band
+from polybuild.scop.duplicates import unused_name
 from polybuild.scop.model import Array, Provenance, Scop, Statement
 from polybuild.storage.coalescing import outlasts_loops, private_obstacles, same_reads, without_unused
 from polybuild.storage.webs import Web, webs_of
@@ -287,9 +288,7 @@ def expand_private(scop: Scop, nests: Sequence[PrivateNest]) -> Expansion | None
 
 def _array_for(web: Web, dimensions: int, taken: set[str]) -> Array:
     """An array of so many ``dimensions`` for the cells of ``web``; it is never declared."""
-    name = f"{web.array.name}_expanded"
-    while name in taken:
-        name += "_"
+    name = unused_name(f"{web.array.name}_expanded", taken)
     extents = (None,) * dimensions
     return Array(
         name,

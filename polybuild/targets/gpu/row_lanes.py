@@ -32,6 +32,7 @@ from polybuild.c.types import IntegerType
 from polybuild.poly.relations import maps_of
 from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.scop.determined_counters import mentions
+from polybuild.scop.duplicates import unused_name
 from polybuild.scop.model import DynamicLoop, Scop, Statement
 from polybuild.scop.model import Iterator as Counter
 from polybuild.targets.base import ReductionParts
@@ -117,11 +118,9 @@ class _Lanes:
         self._position = len(loops) - 1
         self._count = count
         self._inside = {each.name: each for each in inside}
-        self._lane = "lane"
         taken = {name for each in inside for name in names_in(each.body)}
         taken |= {counter.name for each in inside for counter in each.iterators}
-        while self._lane in taken:
-            self._lane += "_"
+        self._lane = unused_name("lane", taken)
         self._dynamic: dict[DynamicLoop, DynamicLoop] = {}
 
     def shared(self) -> Scop | None:

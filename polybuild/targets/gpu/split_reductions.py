@@ -17,7 +17,7 @@ from polybuild.c.syntax_tree import duplicate, names_in, walk, with_parts
 from polybuild.c.synthetic import number, type_name
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.scop.determined_counters import mentions
-from polybuild.scop.duplicates import unused_names
+from polybuild.scop.duplicates import unused_name, unused_names
 from polybuild.scop.model import Access, AccessKind, Array, Provenance, Scop, Statement
 from polybuild.scop.model import Iterator as Counter
 from polybuild.targets.gpu.reduction_sessions import Session, are_neighbours, chosen_counters, stamps_of
@@ -206,13 +206,7 @@ class Splitter:
     def _lane_names(self, body: c_ast.Node) -> list[str]:
         """What counts the parts; ``body`` has other names."""
         taken = {*names_in(body), *(each.name for each in self._old.iterators)}
-        names = []
-        for position, _ in self._session.lanes:
-            name = f"p{position}"
-            while name in taken:
-                name += "_"
-            names.append(name)
-        return names
+        return [unused_name(f"p{position}", taken) for position, _ in self._session.lanes]
 
     def _counters(self, statement: Statement, names: Sequence[str]) -> dict[int, c_ast.Node]:
         """The old counters where the body of ``statement`` mentions them, by the identity of the mention."""
