@@ -114,7 +114,10 @@ def _plan(
         return scop, target.plan(scop, dependences, context, live, temporaries)
 
     planner = _Planner(target, region, context, live_out, temporaries)
-    if not context.options.tile or context.options.tile_shape != OVERLAPPED:
+    shape = context.options.tile_shape if context.options.tile else ""
+    if shape == "auto":
+        return _plan_automatic(planner, model)
+    if shape != OVERLAPPED:
         return _plan_forms(planner, scop, dependences)
     try:
         return _overlapped(target, model, context)
@@ -168,6 +171,22 @@ def _plan_forms(planner: _Planner, scop: Scop, dependences: Dependences) -> tupl
                 with suppress(Unsupported):
                     return planned(form)
         raise
+
+
+def _plan_automatic(
+    planner: _Planner, model: tuple[Scop, Dependences, frozenset[str]]
+) -> tuple[Scop, DevicePlan]:
+    """As ``_plan``, where steps of stencils are in tiles that overlap if that takes the least time."""
+    target, context = planner.target, planner.context
+    found = found_within(KERNEL_MODEL_OPERATIONS, partial(target.overlaps_steps, model[0], model[1], context))
+    overlaps, why = found or (False, "")
+    planned = None
+    if overlaps:
+        with suppress(ValueError):  # else the next best form, whose instances run once
+            planned = _overlapped(target, model, context)
+    form, plan = planned or _plan_forms(planner, model[0], model[1])
+    told = (f"on the device {why}",) if why else ()
+    return form, replace(plan, remarks=(*plan.remarks, *told))
 
 
 def _overlapped(

@@ -181,6 +181,7 @@ class Multiprocessor:
     vector: int = _figure(16, Unit.BYTES, "what a thread reads from shared memory at once")
     line: int = _figure(128, Unit.BYTES, "what the threads of a warp read of memory at once")
     sector: int = _figure(32, Unit.BYTES, "the least that is read of memory")
+    latency: float = _figure(225.0, Unit.NANOSECONDS, "until a point's operands come from shared memory")
 
 
 @dataclass(frozen=True, slots=True)

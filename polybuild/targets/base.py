@@ -71,10 +71,11 @@ class TimeTileShapes:
     """Tiles over time, by the dimensions of space: iterations of the loops over time and space.
 
     The ``tiles`` are for values in memory. Where strips keep boxes in shared memory the first of the sizes in
-    ``shared`` are taken that have room there, of those in ``overlapped`` where tiles overlap. Blocks have so
-    many threads along space as ``blocks`` says. On small grids tiles may have a part of each size, divided by
-    one of ``parts``, if they take ``gain`` of the time at most; they are no narrower than ``narrowest`` along
-    the last loop.
+    ``shared`` are taken that have room there. Where tiles overlap, those in ``overlapped`` are priced. Blocks
+    have so many threads along space as ``blocks`` says, where tiles overlap one of ``more_threads`` times as
+    many. On small grids tiles may have a part of each size, divided by one of ``parts``; they are no narrower
+    than ``narrowest`` along the last loop. What is more intricate is taken if it takes ``gain`` of the time
+    of simpler tiles, or of kernels, at most.
     """
 
     tiles: tuple[tuple[int, ...], ...] = ((32, 512), (16, 32, 256), (8, 16, 16, 128))
@@ -89,6 +90,7 @@ class TimeTileShapes:
         ((4, 8, 8, 32), (2, 8, 8, 32), (2, 4, 8, 32), (2, 4, 4, 32)),
     )
     blocks: tuple[tuple[int, ...], ...] = ((256,), (4, 128), (2, 4, 64))
+    more_threads: tuple[int, ...] = (1, 2, 4)
     parts: tuple[int, ...] = (1, 2, 4, 8)
     narrowest: int = 32
     gain: float = 0.8
@@ -227,6 +229,18 @@ class Target:
         ``live_out`` is as above. Raises ValueError, with the reason, where there is none.
         """
         raise ValueError(f"{self.title} has none")
+
+    def overlaps_steps(
+        self,
+        scop: Scop,  # noqa: ARG002 - an answer for those that have none
+        dependences: Dependences,  # noqa: ARG002
+        context: CompileContext,  # noqa: ARG002
+    ) -> tuple[bool, str]:
+        """Whether steps of a stencil should be in tiles that overlap, where nothing is asked for, and why.
+
+        The reason is empty for what is no such stencil.
+        """
+        return False, ""
 
     def in_parts(
         self,

@@ -81,3 +81,47 @@ def test_a_processor_has_other_tiles(tmp_path):
     result = device_programs.transform(program("two grids"), "openmp", tmp_path, **OPTIONS)
     (told,) = (each for each in result.diagnostics if each.code == "unused-setting")
     assert "the tile shape 'overlapped' is not used for this region: it is one of devices" in told.message
+
+
+@pytest.fixture
+def slow_launches(tmp_path):
+    """A machine with small grids, on whose device a launch takes longer than a step."""
+    file = tmp_path / "machine.toml"
+    file.write_text('version = 1\n[device]\nlaunch = "20 us"\ncache = "64 KiB"\n', encoding="utf-8")
+    return file
+
+
+def automatic(way, backend, machine):
+    """What a stencil becomes that nothing is said of: its tiles are of the device's sizes."""
+    result = device_programs.transform(program(way), backend, machine.parent, machine=str(machine))
+    (region,) = result.regions
+    first, *_, last = [each for each in region.remarks if each.startswith("on the device")]
+    assert first.startswith("on the device overlapped tiles of")
+    assert "a step of a large grid should take" in last
+    return result
+
+
+@pytest.mark.usefixtures("nvcc")
+@pytest.mark.parametrize("way", ["two grids", "parity", "staggered", "space", "line", "upwind"])
+def test_what_the_model_prefers(way, emulator, runtime, original, slow_launches):
+    result = automatic(way, "cuda", slow_launches)
+    made = device_programs.build(result, "program", runtime, slow_launches.parent)
+    compare(made, way, original, SIZES, emulator.environment(order="1"))
+    compare(made, way, original, [(100, 5)], emulator.environment(order="descending"))
+
+
+@pytest.mark.skipif(not device_programs.HAS_OPENCL, reason="needs an OpenCL platform")
+@pytest.mark.parametrize("way", ["there and back", "scalar", "flat"])
+def test_what_the_model_prefers_with_opencl(way, runtime, original, slow_launches):
+    result = automatic(way, "opencl", slow_launches)
+    made = device_programs.build(result, "program", runtime, slow_launches.parent)
+    compare(made, way, original, [*SIZES, (100, 5)], device_programs.on("opencl"))
+
+
+def test_large_grids_are_left_to_kernels_of_their_own(tmp_path):
+    """The model says what each form should take."""
+    (region,) = device_programs.transform(program("parity"), "opencl", tmp_path).regions
+    told = [each for each in region.remarks if each.startswith("on the device")]
+    assert told[0] == "on the device each step has kernels of its own: tiles over time would take longer"
+    assert " us in overlapped tiles, " in told[1]
+    assert told[1].endswith(" us as kernels of its own")

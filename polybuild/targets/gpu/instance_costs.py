@@ -67,6 +67,18 @@ def kernel_cost(
     return KernelCost(found, tuple(_largest_grid(each) for each in grid), at_once)
 
 
+def computing(statement: Statement, machine: Machine, fused: int) -> float:
+    """What the operations of an instance take; a sum with a product is so many ``fused`` ones."""
+    found = operations_of(statement, fused)
+    doubles = any(
+        isinstance(each.array.element, FloatingType) and element_size(each.array) >= DOUBLE
+        for each in statement.accesses
+    )
+    peak = machine.throughput.double if doubles else machine.device.single
+    special = found.divisions + found.roots + found.calls
+    return found.simple * SEPARATE / peak + special / machine.throughput.special
+
+
 def shared_among(costs: Mapping[Mark, KernelCost]) -> dict[Mark, KernelCost]:
     """The same ``costs``, where a statement with instances in several kernels has as many in each."""
     kernels = Counter(name for each in costs.values() for name in each.statements)
@@ -128,18 +140,10 @@ class _InstanceCosts:
 
     def _computes(self, statement: Statement) -> float:
         """What its operations take: those of products by instructions for matrices all at once."""
-        rates, device = self._machine.throughput, self._machine.device
         product = self._kernel.product
         if product is not None and product.statement.name == statement.name:
-            return SEPARATE / rates.matrix
-        found = operations_of(statement, self._fused)
-        doubles = any(
-            isinstance(each.array.element, FloatingType) and element_size(each.array) >= DOUBLE
-            for each in statement.accesses
-        )
-        peak = rates.double if doubles else device.single
-        special = found.divisions + found.roots + found.calls
-        return found.simple * SEPARATE / peak + special / rates.special
+            return SEPARATE / self._machine.throughput.matrix
+        return computing(statement, self._machine, self._fused)
 
     def _accesses(self, asking: WarpAccess) -> float:
         """What accesses take that are alike."""

@@ -26,7 +26,7 @@ from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import STEP_BY_STEP, Kernel, MatrixProduct
 from polybuild.targets.gpu.aligned_loads import align_loads
 from polybuild.targets.gpu.coalescing import consecutive_member, streams
-from polybuild.targets.gpu.cost import extent, pays
+from polybuild.targets.gpu.cost import extent, pays, step_work
 from polybuild.targets.gpu.grid import axes, block_sizes, grid_sizes, run_lengths, tile_sizes, with_lanes
 from polybuild.targets.gpu.matrix_products import find_matrix_product, fits_instructions, matrix_tile
 from polybuild.targets.gpu.micro_tiles import (
@@ -43,7 +43,6 @@ from polybuild.targets.gpu.time_tiles import (
     TimeTiles,
     asks_for_shape,
     find_time_tiles,
-    threads_of,
 )
 from polybuild.transform.bands import coincident_members, permute, tile
 from polybuild.transform.distribution import distribute
@@ -204,10 +203,11 @@ class _KernelMapper:
             return None
         tiles = fit_time_tiles(self._scop, tiles, StepLoop(node, active), self._options, self._limits)
         asked = bool(self._options.tile_sizes) or asks_for_shape(self._options)
-        threads = threads_of(tiles, tiles.closed, self._options, self._limits)
-        if not asked and not pays(self._scop, node, tiles, math.prod(threads), self._limits.machine.device):
-            self.remarks.append(f"{STEP_BY_STEP}: tiles over time would take longer")
-            return None
+        if not asked:
+            work = step_work(self._scop, node, tiles.stencil, self._limits)
+            if not pays(work, tiles, self._options, self._limits):
+                self.remarks.append(f"{STEP_BY_STEP}: tiles over time would take longer")
+                return None
         if {SHARED_MEMORY, ALIGNED_LOADS} <= set(self._options.device_tiles):
             processor = self._limits.machine.multiprocessor
             reuse = not {STATIC_REUSE, DYNAMIC_REUSE}.isdisjoint(self._options.device_tiles)

@@ -58,6 +58,15 @@ class DeviceTarget(Target):
         limits = self._limits_of(context)
         return plan_overlapped(scop, dependences, context.options, limits, live_out=live_out)
 
+    def overlaps_steps(
+        self, scop: Scop, dependences: Dependences, context: CompileContext
+    ) -> tuple[bool, str]:
+        """As in Target."""
+        from polybuild.targets.gpu.overlapped_cost import step_times  # noqa: PLC0415
+
+        found = step_times(scop, dependences, context.options, self._limits_of(context))
+        return (False, "") if found is None else (found.preferred, str(found))
+
     def _limits_of(self, context: CompileContext) -> DeviceLimits:
         """What kernels may use on the machine of ``context``."""
         assert self.limits is not None  # noqa: S101 - every device has some

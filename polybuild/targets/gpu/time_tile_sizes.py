@@ -10,7 +10,6 @@ boxes have room there, or the last ones if none have: what has no room then stay
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -21,7 +20,7 @@ from polybuild.scop.model import Scop
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.gpu.cost import in_tiles, step_work
 from polybuild.targets.gpu.strip_boxes import bytes_of_boxes
-from polybuild.targets.gpu.time_tiles import TimeTiles, find_time_tiles, threads_of
+from polybuild.targets.gpu.time_tiles import TimeTiles, find_time_tiles
 from polybuild.values import dataclass
 
 
@@ -49,13 +48,12 @@ def fit_time_tiles(
 
     if SHARED_MEMORY in options.device_tiles:
         return _with_room(scop, usual, limits, sized)
-    work = step_work(scop, node, usual, limits.machine.device)
+    work = step_work(scop, node, usual.stencil, limits)
     if not work.known:
         return usual
 
     def time_of(tiles: TimeTiles) -> float:
-        threads = math.prod(threads_of(tiles, tiles.closed, options, limits))
-        return in_tiles(work, tiles, threads, limits.machine.device)
+        return in_tiles(work, tiles, options, limits)
 
     best = min(_smaller(usual, limits), key=time_of)
     pays = time_of(best) < limits.shapes.over_time.gain * time_of(usual)

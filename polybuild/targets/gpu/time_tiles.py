@@ -42,12 +42,16 @@ _AUTOMATIC = "hybrid"
 
 @dataclass(frozen=True, slots=True)
 class TimeTiles:
-    """The tiles of a stencil for a device: ``sizes`` are iterations of its loops, time first."""
+    """The tiles of a stencil for a device: ``sizes`` are iterations of its loops, time first.
+
+    Blocks have the threads of ``block`` along space, or the device's usual ones.
+    """
 
     stencil: Stencil
     shape: str
     sizes: tuple[int, ...]
     phases: tuple[Phase, ...]
+    block: tuple[int, ...] = ()
 
     @property
     def description(self) -> str:
@@ -179,6 +183,8 @@ def threads_of(
     tiles: TimeTiles, dims: Sequence[int], options: Options, limits: DeviceLimits
 ) -> tuple[int, ...]:
     """Threads along the dimensions ``dims`` of space."""
+    if tiles.block:
+        return tuple(tiles.block[dim] for dim in dims)
     widths = tuple(tiles.sizes[1 + dim] for dim in dims)
     return fitting_block(limits.shapes.over_time.blocks[len(dims) - 1], widths, options, limits)
 

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from device_regions import JACOBI, MATRICES
 
-from polybuild.machine.model import Device
+from polybuild.machine.model import Device, Machine
 from polybuild.options import Options
 from polybuild.poly.marks import MarkKind
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import Purpose
 from polybuild.targets.gpu.barriers import check_barriers
-from polybuild.targets.gpu.cost import pays
+from polybuild.targets.gpu.cost import pays, step_work
 from polybuild.targets.gpu.mapping import map_to_gpu
 from polybuild.targets.gpu.thread_legality import unordered
 from polybuild.targets.gpu.time_tiles import find_time_tiles
@@ -90,8 +90,10 @@ def test_a_kernel_for_each_step_is_there_for_the_asking(planned):
 def test_tiles_are_for_grids_whose_steps_take_less_than_their_launches(model, launch, taken):
     found = model(LINE.replace("n - 1", "255"), VECTORS)
     node, validity = found.scop.schedule.get_root().child(0), found.dependences.validity
-    tiles = find_time_tiles(node, validity, Options(), DeviceLimits())
-    assert pays(found.scop, node, tiles, 256, Device(launch=launch)) == taken
+    limits = DeviceLimits(machine=Machine(device=Device(launch=launch)))
+    tiles = find_time_tiles(node, validity, Options(), limits)
+    work = step_work(found.scop, node, tiles.stencil, limits)
+    assert pays(work, tiles, Options(), limits) == taken
 
 
 def test_large_grids_are_tiled_without_being_asked(planned):
