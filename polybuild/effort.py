@@ -294,6 +294,8 @@ WINDOW_RADIUS = 3
 """What a parameter is taken to be whose negative value loops start at, as those over a window do."""
 LOOP_START = 2
 """What a parameter is taken to be that loops start from, as those over the inner points of a grid do."""
+MINIMUM_SIZES = (1, 2, 3)
+"""What parameters are taken to be where few iterations are wanted, if there are any then."""
 SIZE_STEP = 4
 """How many times smaller, or larger, the other sizes are that candidates are compared for."""
 COMPILERS_UNROLL = 16

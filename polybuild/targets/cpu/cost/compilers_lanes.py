@@ -13,6 +13,7 @@ from pycparser import c_ast
 from polybuild.analysis.dependences import Dependences
 from polybuild.c.syntax_tree import key
 from polybuild.context import CompilerRules, Masks
+from polybuild.effort import MINIMUM_SIZES, NOMINAL_SIZE
 from polybuild.machine.model import Machine
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, tuple_name, union_of
 from polybuild.poly.spaces import constant_value
@@ -25,7 +26,7 @@ from polybuild.targets.cpu.vectorise import find_vector_loop, has_loops
 from polybuild.transform.full_unrolling import outside_unrolled
 from polybuild.values import dataclass
 
-_in, _out = isl.dim_type.in_, isl.dim_type.out
+_in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 Aliases = Callable[[Array, Array], bool]
 
@@ -200,7 +201,7 @@ class CompilersLanes:
         band = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
         stamps = prefix_schedule(node).flat_range_product(band)
         places = isl.Set.from_union_set(ends.apply(stamps))
-        around = places.dim(isl.dim_type.set) - 1
+        around = places.dim(_set) - 1
         by_others = isl.Map.from_range(places).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
         return bool(by_others.is_single_valued())
 
@@ -209,11 +210,45 @@ def constant_trips(loop: isl.ScheduleNode) -> int | None:
     """How many iterations ``loop``, of one member, has in all of those around it; None if they differ."""
     band = isl.UnionMap.from_multi_union_pw_aff(loop.band_get_partial_schedule())
     stamps = prefix_schedule(loop).flat_range_product(band)
-    places = isl.Set.from_union_set(stamps.intersect_domain(loop.get_domain()).range())
-    around = places.dim(isl.dim_type.set) - 1
+    return constant_trips_of(stamps.intersect_domain(loop.get_domain()))
+
+
+def constant_trips_of(stamps: isl.UnionMap) -> int | None:
+    """The same for the loop whose iterations the last of the time ``stamps`` of its instances count."""
+    places = isl.Set.from_union_set(stamps.range())
+    if _have_other_trips(places):
+        return None
+    around = places.dim(_set) - 1
     values = isl.Map.from_range(places).move_dims(_in, 0, _out, 0, around)
     last = constant_value(values.dim_max(0).sub(values.dim_min(0)))
     return None if last is None else last + 1
+
+
+def _have_other_trips(places: isl.Set) -> bool:
+    """Whether the last loop of ``places`` plainly has other iterations at small sizes than at usual ones.
+
+    Most loops that have not as many everywhere have: what isl says of all sizes takes far longer to find.
+    """
+    small = next((found for size in MINIMUM_SIZES if not (found := _at_size(places, size)).is_empty()), None)
+    usual = _at_size(places, NOMINAL_SIZE)
+    if small is None or usual.is_empty():
+        return False
+    return bool(_iterations_somewhere(small).ne(_iterations_somewhere(usual)))
+
+
+def _at_size(places: isl.Set, size: int) -> isl.Set:
+    """``places`` where each parameter is ``size``."""
+    for parameter in range(places.dim(isl.dim_type.param)):
+        places = places.fix_val(isl.dim_type.param, parameter, isl.Val(size))
+    return places
+
+
+def _iterations_somewhere(places: isl.Set) -> isl.Val:
+    """The distance from the first to the last iteration of the last loop somewhere in the others."""
+    last, point = places.dim(_set) - 1, places.sample_point()
+    for loop in range(last):
+        places = places.fix_val(_set, loop, point.get_coordinate_val(_set, loop))
+    return places.dim_max_val(last).sub(places.dim_min_val(last))
 
 
 def _is_rigid(array: Array) -> bool:

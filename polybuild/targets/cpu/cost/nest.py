@@ -23,6 +23,7 @@ from polybuild.targets.cpu.cost.compilers_lanes import (
     Aliases,
     CompilersLanes,
     constant_trips,
+    constant_trips_of,
     nowhere,
     statements_of,
 )
@@ -225,7 +226,7 @@ class NestBuilder:
         body = self._nest(node.child(0), here)
         compiled = None
         if simd or checked or folded:
-            whole = members == 1 and constant_trips(node) is not None
+            whole = members == 1 and constant_trips_of(stamps) is not None
             compiled = CompiledLanes(checked, whole, wide=directive is not None and directive.width > 0)
         ways = self._ways(directive) | (self._sorted_out(node) if simd and innermost else {})
         for position in reversed(range(members)):
