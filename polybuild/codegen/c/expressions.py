@@ -200,6 +200,22 @@ def identifiers_in(expression: isl.AstExpr) -> frozenset[str]:
     return frozenset[str]().union(*map(identifiers_in, arguments))
 
 
+def split_constant(expression: isl.AstExpr) -> tuple[isl.AstExpr, int]:
+    """What numbers are added to in ``expression``, and their sum."""
+    constant = 0
+    while isl.ast_expr_type(expression.get_type()) == isl.ast_expr_type.op:
+        op = _Op(expression.op_get_type())
+        if op not in {_Op.add, _Op.sub}:
+            break
+        number = expression.op_get_arg(1)
+        if isl.ast_expr_type(number.get_type()) != isl.ast_expr_type.int:
+            break
+        value = int(number.int_get_val().to_python())
+        constant += value if op == _Op.add else -value
+        expression = expression.op_get_arg(0)
+    return expression, constant
+
+
 def is_identifier(expression: isl.AstExpr, name: str) -> bool:
     """Whether ``expression`` is just what isl calls ``name``."""
     return bool(

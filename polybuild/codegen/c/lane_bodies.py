@@ -27,9 +27,11 @@ from polybuild.codegen.c.expressions import (
 from polybuild.codegen.c.lane_scope import LaneScope
 from polybuild.codegen.c.lane_singles import name_of_type
 from polybuild.codegen.c.lane_state import LaneState
+from polybuild.codegen.c.row_pointers import RowElement
 from polybuild.codegen.file.interleaved_loads import InterleavedLoad
 from polybuild.codegen.file.lane_functions import LaneFunction, LaneFunctionKind
 from polybuild.codegen.file.vector_types import VectorType
+from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu.lane_bodies import counts_before, parts_of, step_in
 from polybuild.targets.model import Interleaved, LaneBodies, LaneKind, LaneOperand
 
@@ -128,6 +130,35 @@ class LaneBodyPrinter:
         """Go on with the statement ``instance``."""
         self._printed = instance
         self._places = {id(access.node): (access, at) for access, at in instance.accesses}
+
+    def rows(self) -> list[str]:
+        """Declarations of pointers to the rows of which the vectors load several elements."""
+        loads = []
+        for _ in self.vectors():
+            for node, operand in self._bodies.operands.items():
+                if node in self._places and self._loads_whole(node, operand):
+                    access, _ = self._places[node]
+                    loads.append(
+                        (self._row(access.node), self._lanes.type.name, self._element(access.node, 0))
+                    )
+        return self._elements.rows.declarations(loads)
+
+    def _loads_whole(self, node: int, operand: LaneOperand) -> bool:
+        """Whether what the node of that identity reads is a vector in memory, as it is."""
+        access, at = self._places[node]
+        return (
+            operand.adjacent
+            and access.kind is AccessKind.READ
+            and self._bodies.kinds[node] is LaneKind.REAL
+            and node not in self._bodies.guarded
+            and self._elements.vector(access.node, (access, at), self._copy) is None
+        )
+
+    def _row(self, node: c_ast.Node) -> RowElement:
+        """What ``node`` accesses in the first lane of the vector at hand."""
+        access, at = self._places[id(node)]
+        further = self._copy * self._lanes.lanes
+        return self._scope.in_lane(0, lambda: self._elements.rows.element(access.array, at, further))
 
     def lines(self, node: c_ast.Node) -> Iterator[str]:
         """The code of ``node``, which has no loops in it, for the vector at hand."""
@@ -403,7 +434,9 @@ class LaneBodyPrinter:
             return self._guarded(node, operand, kind)
         place = self._element(node, 0) if operand.adjacent else self._packed(node)
         if place is not None and kind is LaneKind.REAL:
-            return Operand(f"*(const {self._type(self._real)} *)&{place}", UNARY)
+            known = operand.adjacent and id(node) in self._places
+            address = (self._elements.rows.address(self._row(node)) if known else None) or f"&{place}"
+            return Operand(f"*(const {self._type(self._real)} *){address}", UNARY)
         if operand.interleaved is not None and kind is LaneKind.REAL:
             return self._interleaved(node, operand.interleaved)
         stored = self._converted(operand.type) if kind is LaneKind.INTEGER and operand.adjacent else None

@@ -29,6 +29,7 @@ from polybuild.codegen.c.nodes import (
     surely_runs,
     users_below,
 )
+from polybuild.codegen.c.row_pointers import RowPointers
 from polybuild.codegen.file.vector_types import VectorType
 from polybuild.scop.model import AccessKind
 from polybuild.storage.scalar_replacement import OrderedAccess, is_same_element, replaced_elements
@@ -55,7 +56,7 @@ class _KeptElement:
 class LaneElements:
     """The elements that vectors have in a loop in lanes, whose ``scope`` this is.
 
-    Those of ``windows`` of rows are among them.
+    Those of ``windows`` of rows are among them. Others are loaded by pointers to their ``rows``.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class LaneElements:
         self._instances = instances
         self._vector = VectorType(scope.lanes.type.name, scope.lanes.lanes)
         self._kept: list[_KeptElement] = []
+        self.rows = RowPointers(scope.expressions, scope.names)
 
     def vector(self, node: c_ast.Node, place: tuple[Access, isl.AstExpr] | None, copy: int) -> str | None:
         """The vector number ``copy`` of what ``node`` accesses, at its ``place``; None if none has it."""

@@ -60,7 +60,7 @@ class LaneExitPrinter:
         if instance.statement.name in self._scope.lanes.singles:
             return list(lines_of_single(instance, self._scope, self._bodies.variables))
         self._bodies.begin(instance)
-        return list(self.lines(instance.statement.body))
+        return [*self._bodies.rows(), *self.lines(instance.statement.body)]
 
     def lines(self, node: c_ast.Node) -> Iterator[str]:
         """The code of ``node`` for all vectors."""

@@ -23,6 +23,7 @@ from polybuild.codegen.c.layout import CodeLine
 from polybuild.codegen.c.lazy_texts import LazyTexts
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.codegen.c.row_pointers import RowPointers
 from polybuild.codegen.c.vector_blocks import Lanes, Move, Packing
 from polybuild.codegen.file.conversions import VectorConversion
 from polybuild.codegen.file.prologue import WIDEST, WholeVector
@@ -55,8 +56,7 @@ class VectorPrinter:
         self._sizes = sizes
         self._in_use = in_use
         self._corners = BlockCorners(expressions, places)
-        # the pointers to rows, by the row's text, with the number of their declaration
-        self._rows: dict[str, tuple[str, int]] = {}
+        self._pointers = RowPointers(expressions, places)
 
     def variables(self, tile: RegisterTile, loads: Sequence[Move], indent: str) -> list[str]:
         """The declaration of the variables of a register tile, of the values that ``loads`` load.
@@ -88,34 +88,41 @@ class VectorPrinter:
         return [f"{packed.type.name} {name}{extents} __attribute__((aligned(64))); {told}"]
 
     def rows(self, vectors: Sequence[Lanes | Move]) -> list[str]:
-        """Declarations of pointers to the rows of buffers that ``vectors``, one after the other, use."""
-        lines = []
-        for instance in vectors:
-            if isinstance(instance, Lanes):
-                for packed, at in instance.packed:
-                    lines += self._row_of_buffer(instance, packed, at)
-        return lines
+        """Declarations of pointers to the rows that ``vectors``, one after the other, use."""
+        lanes = [each for each in vectors if isinstance(each, Lanes)]
+        buffers = [
+            line
+            for instance in lanes
+            for packed, at in instance.packed
+            for line in self._row_of_buffer(instance, packed, at)
+        ]
+        return buffers + self._rows_in_memory(lanes)
+
+    def _rows_in_memory(self, lanes: Sequence[Lanes]) -> list[str]:
+        """Declarations of pointers to the rows of arrays that ``lanes`` load vectors of."""
+        return self._pointers.declarations(
+            [
+                (
+                    self._pointers.element(access.array, at),
+                    each.tile.types[id(access.node)].name,
+                    self._element(access.array, at),
+                )
+                for each in lanes
+                for access, at in each.operands
+                if id(access.node) in each.tile.vectors
+            ]
+        )
 
     def _row_of_buffer(self, instance: Lanes, packed: Packed, at: tuple[isl.AstExpr, ...]) -> list[str]:
         row = self._row(packed, at)
-        if self._pointer(row) is not None or _lane(instance, packed, at) is None:
+        if self._pointers.named(row) is not None or _lane(instance, packed, at) is None:
             return []
         arrays = dict.fromkeys(access.array.name for access, _ in packed.elements if access.array.extents)
-        name = self._new_pointer(row, "_".join(["row", *arrays]))
+        name = self._pointers.declare(row, "_".join(["row", *arrays]))
         if not packed.vector:
             return [f"const {packed.type.name} *{name} = {row};"]
         kind = self._type(instance.tile, packed.type)
         return [f"const {kind} *{name} = (const {kind} *){row};"]
-
-    def _new_pointer(self, row: str, wanted: str) -> str:
-        name = self._places.declare(wanted)
-        self._rows[row] = (name, self._places.declaration_of(name))
-        return name
-
-    def _pointer(self, row: str) -> str | None:
-        """The pointer to a row, None where none is declared."""
-        name, declaration = self._rows.get(row, ("", 0))
-        return name if declaration and self._places.declaration_of(name) == declaration else None
 
     def text(self, instance: Lanes | Move | Packing) -> str:
         """The statement for ``instance``."""
@@ -180,15 +187,16 @@ class VectorPrinter:
         place = self._element(access.array, at)
         if id(access.node) not in tile.vectors:
             return place
-        return self._vector(tile, place, tile.types[id(access.node)])
+        address = self._pointers.address(self._pointers.element(access.array, at)) or f"&{place}"
+        return self._vector(tile, address, tile.types[id(access.node)])
 
     def _operand(self, instance: Lanes, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
         """What ``instance`` takes from a buffer."""
-        pointer, lane = self._pointer(self._row(packed, at)), _lane(instance, packed, at)
+        pointer, lane = self._pointers.named(self._row(packed, at)), _lane(instance, packed, at)
         if pointer is not None and lane is not None:
             return f"{pointer}[{lane}]"
         place = self._buffer_element(packed, at)
-        return self._vector(instance.tile, place, packed.type) if packed.vector else place
+        return self._vector(instance.tile, f"&{place}", packed.type) if packed.vector else place
 
     def _variable(self, tile: RegisterTile, block: tuple[int, int]) -> str:
         return f"{self._places[tile.mark.name]}_{block[0]}_{block[1]}"
@@ -202,8 +210,8 @@ class VectorPrinter:
         self._in_use.helpers.add(whole)
         return f"{whole.name}({vector})"
 
-    def _vector(self, tile: RegisterTile, place: str, element: Number) -> str:
-        return f"*(const {self._type(tile, element)} *)&{place}"
+    def _vector(self, tile: RegisterTile, address: str, element: Number) -> str:
+        return f"*(const {self._type(tile, element)} *){address}"
 
     def _kind(self, tile: RegisterTile, element: Number) -> VectorType:
         """The type of the vectors of ``tile`` with such elements, which is in use from now on."""

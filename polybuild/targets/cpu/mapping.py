@@ -436,7 +436,9 @@ class _CpuMapper:
         if pipelined and self._launches.is_worth_pipelining(node, sizes, vector=vector is not None):
             node = self.marker.parallel(self._as_carried(wavefront(node).child(0)))
         elif shared is not None:
-            node = self.marker.parallel(put_first(node, shared))
+            node = put_first(node, shared)
+            # tiles of the first loop alone are few, and one more or less for a thread counts
+            node = self.marker.parallel(node, together=2 if {0, 1} <= set(coincident_members(node)) else 1)
         while node.get_schedule_depth() < depth or not is_band(node):
             node = node.child(0)
         return node

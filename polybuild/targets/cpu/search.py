@@ -164,9 +164,25 @@ class _Trials:
                 return each
         best = self._priced[0]
         for other in self._priced[1:]:
-            if other.is_faster(best) and not self._lacks_threads(other, best):
+            faster = other.is_faster(best) or self._needs_no_tiles(other, best)
+            if faster and not self._lacks_threads(other, best):
                 best = other
         return best.candidate
+
+    def _needs_no_tiles(self, new: _Priced, old: _Priced) -> bool:
+        """Whether ``new`` is ``old`` without its tiles, is as fast, and faster for more work."""
+        one, other = new.candidate, old.candidate
+        if one.order is not other.order or one.mapping.tile_sizes or not other.mapping.tile_sizes:
+            return False
+        if min(_gains(old.times, new.times)) < 1 / SAME_TIME or new.warm > SAME_TIME * old.warm:
+            return False
+        sizes = larger_sizes(self._scop)
+        times = (
+            [version.at(each).total for each in sizes for version in (cost.one_thread, cost.all_threads)]
+            for cost in (old.cost, new.cost)
+        )
+        gains = _gains(*times)
+        return bool(gains) and min(gains) > SAME_TIME
 
     def _lacks_threads(self, new: _Priced, old: _Priced) -> bool:
         """Whether ``new`` has none, and ``old`` is faster with all of its own, perhaps for more work."""
