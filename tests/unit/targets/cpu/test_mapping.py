@@ -399,3 +399,13 @@ def test_threads_share_a_loop_of_several_tiles(mapped):
     (first,) = found.parallel("a")
     assert found.nests["a"][first].counter.startswith("tile_")
     assert not found.nests["a"][first].counter.endswith("_l")
+
+
+def test_threads_share_tiles_of_two_loops_that_both_may_be_run_in_any_order(mapped):
+    """Of one loop there may be a few for each thread, and one more for some of them."""
+    rows = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) B[i][j] = A[i][j] + C[0][j];"
+    found = mapped(rows, MATRICES, tile_sizes=(16, 64), schedule="isl")
+    assert [each.shared for each in found.mapping.directives.values() if each.parallel] == [2]
+    first, second, *_ = found.nests["B"]
+    assert "collapse(2)" in first.directive
+    assert (first.counter, second.counter) == ("tile_i", "tile_j")

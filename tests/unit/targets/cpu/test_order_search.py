@@ -220,3 +220,12 @@ def test_what_updates_nothing_is_not_mapped_in_register_tiles(mapped, model):
     found = model(ELIMINATE, MATRICES)
     choose_mapping(found.scop, found.dependences, processors(2))
     assert any("in register tiles" in each for each in mapped)
+
+
+def test_tiles_that_gain_nothing_are_left_out(model):
+    """Each element is met once: tiles only begin more rows, which larger matrices show."""
+    update = "for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) a[i][j] += c[0][i] * x[j];"
+    found = model(update, MATRICES)
+    mapping = choose_mapping(found.scop, found.dependences, context_of())
+    assert mapping.name == "isl's order, without tiles"
+    assert not mapping.tile_sizes
