@@ -33,7 +33,8 @@ from polybuild.c.synthetic import BlockLoop, declarator, never, number, plus
 from polybuild.c.types import IntegerType, PointerType
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable, resolve, starting_number, stepped_name, unused_name
-from polybuild.normalise.pointer_rotation import Rotation, find_rotation, with_moves_first
+from polybuild.normalise.pointer_rotation import find_rotation, with_moves_first
+from polybuild.normalise.rotations import Rotation
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
 from polybuild.values import dataclass

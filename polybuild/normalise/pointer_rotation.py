@@ -19,27 +19,33 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from typing import TypeAlias
 
 from pycparser import c_ast
 
 from polybuild.c.basic_types import LONG_LONG
-from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import changed_operand, duplicate, mapped, walk, with_parts
-from polybuild.c.synthetic import BlockLoop, EntryValue, declarator, never, number, plus
+from polybuild.c.synthetic import BlockLoop, declarator, never, number, plus
 from polybuild.c.types import PointerType
 from polybuild.effort import STORAGE_PERIODS
 from polybuild.normalise.names import starting_number, stepped_name, unused_name
+from polybuild.normalise.number_rotation import find_number_rotation
+from polybuild.normalise.rotations import (
+    JUMPS,
+    LOOPS,
+    Loop,
+    Rotation,
+    cycle_length,
+    is_followed,
+    on_entry,
+    phases_of,
+    returns_later,
+)
 from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
-from polybuild.values import dataclass
 
-Loop: TypeAlias = c_ast.For | c_ast.While | c_ast.DoWhile
-_LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 PERIODS = '"between the steps with more to do there must be so many that pointers come back to their grids"'
-_JUMPS = (c_ast.Break, c_ast.Continue, c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch)
 
 
 def split_rotations(region: Region) -> Region:
@@ -49,8 +55,10 @@ def split_rotations(region: Region) -> Region:
     """
     for position, outer in enumerate(region.statements):
         before, after = region.statements[:position], region.statements[position + 1 :]
-        for loop in _loops(outer) if isinstance(outer, _LOOPS) else ():
+        for loop in _loops(outer) if isinstance(outer, LOOPS) else ():
             found = find_rotation(loop, outer, before, region)
+            if found is None and loop is outer:
+                found = find_number_rotation(loop, before, region)
             if found is not None:
                 if _sets(after, {*found.moved, *found.copies}):
                     return region
@@ -65,59 +73,38 @@ def split_rotations(region: Region) -> Region:
 
 def _loops(node: c_ast.Node) -> Iterator[Loop]:
     """The loop ``node``, and those that each of its iterations runs."""
-    if isinstance(node, _LOOPS):
+    if isinstance(node, LOOPS):
         yield node
         node = node.stmt
     if isinstance(node, c_ast.Compound):
         for each in node.block_items or ():
             yield from _loops(each)
-    elif isinstance(node, _LOOPS):
+    elif isinstance(node, LOOPS):
         yield from _loops(node)
-
-
-@dataclass(frozen=True, slots=True)
-class Rotation:
-    """What an iteration of a loop does to pointers.
-
-    ``moved`` says for each pointer which one's value at the start of an iteration it has at the end;
-    ``copies`` are those that only keep values of others. ``start`` has their values before the loop.
-    """
-
-    moved: Mapping[str, str]
-    copies: Mapping[str, str]
-    start: Mapping[str, c_ast.Node]
-    period: int
-
-    def at_phase(self, phase: int) -> dict[str, c_ast.Node]:
-        """The values of the pointers at the start of an iteration of ``phase``."""
-        names = {each: each for each in self.moved}
-        for _ in range(phase):
-            names = {each: names[self.moved[each]] for each in names}
-        return {each: self.start[name] for each, name in names.items()}
 
 
 def find_rotation(loop: Loop, outer: Loop, before: Sequence[c_ast.Node], region: Region) -> Rotation | None:
     """How pointers rotate in ``loop``, a part of ``outer`` that stands after ``before``; None if none do."""
-    if any(isinstance(each, _JUMPS) for each in walk(outer.stmt)):
+    if any(isinstance(each, JUMPS) for each in walk(outer.stmt)):
         return None
     moves = list(moves_of(loop.stmt))
     ends: dict[str, str] = {}
     for target, source in moves:
         ends[target] = ends.get(source, source)
     own = {each.name for each in walk(outer) if isinstance(each, c_ast.Decl)}
-    moved = {each: ends[each] for each in ends if each not in own and _returns(each, ends)}
-    period = math.lcm(*(_cycle(each, moved) for each in moved))
+    moved = {each: ends[each] for each in ends if each not in own and returns_later(each, ends)}
+    period = math.lcm(*(cycle_length(each, moved) for each in moved))
     written = [each for each in map(changed_operand, walk(outer)) if isinstance(each, c_ast.ID)]
     moving = [target for target, _ in moves if target in moved]
     if period not in STORAGE_PERIODS or sum(each.name in moved for each in written) != len(moving):
         return None
-    start = {each: _value_before(each, before, region) for each in sorted(moved)}
+    start = {each: _value_before(each, before, region) for each in moved}
     known = {each: value for each, value in start.items() if value is not None}
     if len(known) < len(start) or not own.isdisjoint(moved):
         return None
     others = {each for each in ends if each not in moved and each not in own}
     copies = {each: ends[each] for each in others if _is_set_by(each, moves, written)}
-    return Rotation(moved, copies, known, period)
+    return Rotation(tuple(phases_of(moved, known, period)), copies)
 
 
 def _is_set_by(name: str, moves: Sequence[tuple[str, str]], written: Sequence[c_ast.ID]) -> bool:
@@ -160,7 +147,7 @@ def with_moves_first(loop: c_ast.Node) -> c_ast.Node:
     ends: dict[str, str] = {}
     for target, source in moves:
         ends[target] = ends.get(source, source)
-    names = {source: target for target, source in ends.items() if _returns(target, ends)}
+    names = {source: target for target, source in ends.items() if returns_later(target, ends)}
     if (
         not at
         or not names
@@ -188,43 +175,17 @@ def _only_moves(node: c_ast.Node) -> bool:
     return False
 
 
-def _returns(name: str, ends: Mapping[str, str]) -> bool:
-    """Whether the value of ``name`` comes back to it after some iterations, but not after one."""
-    seen, at = [], name
-    while at in ends and at not in seen:
-        seen.append(at)
-        at = ends[at]
-    return at == name and len(seen) > 1
-
-
-def _cycle(name: str, moved: Mapping[str, str]) -> int:
-    """After how many iterations ``name`` has its value again."""
-    length, at = 1, moved[name]
-    while at != name:
-        length, at = length + 1, moved[at]
-    return length
-
-
 def _value_before(name: str, before: Sequence[c_ast.Node], region: Region) -> c_ast.Node | None:
     """What the pointer ``name`` holds after the statements ``before``, None if it cannot be followed."""
     mentions = [each for one in before for each in walk(one)]
     if any(isinstance(each, c_ast.Decl) and each.name == name for each in mentions):
         return None
     symbol = region.visible.symbols.get(name)
-    if symbol is None or not isinstance(symbol.type, PointerType):
-        return None
-    followed = symbol.storage in {StorageClass.LOCAL, StorageClass.PARAMETER}
-    if symbol.address_taken or symbol.volatile or symbol.thread_local or not followed:
+    if symbol is None or not isinstance(symbol.type, PointerType) or not is_followed(symbol):
         return None
     targets = (changed_operand(each) for each in mentions)
     set_before = any(isinstance(each, c_ast.ID) and each.name == name for each in targets)
-    return None if set_before else _on_entry(name, region)
-
-
-def _on_entry(name: str, region: Region) -> c_ast.Node:
-    """What the pointer ``name`` holds where the region begins."""
-    lvalue = region.visible.lvalues.get(name)
-    return EntryValue(name) if lvalue is None else duplicate(lvalue)
+    return None if set_before else on_entry(name, region)
 
 
 def _split(
@@ -308,7 +269,7 @@ def _with_runs(node: c_ast.Node, loop: Loop, step: c_ast.ID, rotation: Rotation)
         return c_ast.Compound([_declared(step, first), counted, *begin], loop.coord)
     if isinstance(node, c_ast.Compound):
         return mapped(node, partial(_with_runs, loop=loop, step=step, rotation=rotation))
-    if isinstance(node, _LOOPS) and any(each is loop for each in walk(node)):
+    if isinstance(node, LOOPS) and any(each is loop for each in walk(node)):
         body = c_ast.Compound([*begin, _with_runs(node.stmt, loop, step, rotation)], loop.coord)
         return _with_body(node, body)
     return node
@@ -321,7 +282,7 @@ def _declared(step: c_ast.ID, value: c_ast.Node) -> c_ast.Decl:
 
 def _sets_at(phase: int, rotation: Rotation, at: c_ast.Node) -> Iterator[c_ast.Node]:
     """Assignments of what the pointers hold at ``phase``."""
-    for name, value in rotation.at_phase(phase).items():
+    for name, value in rotation.phases[phase].items():
         yield c_ast.Assignment("=", c_ast.ID(name, at.coord), duplicate(value), at.coord)
 
 
@@ -338,7 +299,8 @@ def _in_phases(node: c_ast.Node, loop: Loop, step: c_ast.ID, rotation: Rotation)
     if node is loop:
         count = c_ast.UnaryOp("p++", duplicate(step), loop.coord)
         return _with_body(
-            loop, c_ast.Compound([_phases([loop.stmt], step, rotation), count], loop.stmt.coord)
+            loop,
+            c_ast.Compound([*rotation.tests, _phases([loop.stmt], step, rotation), count], loop.stmt.coord),
         )
     if any(each is loop for each in walk(node)):
         if isinstance(node, c_ast.Compound):
@@ -388,20 +350,21 @@ def _last_values(step: c_ast.ID, rotation: Rotation, region: Region) -> Iterator
     """Assignments of what the pointers hold after the loop."""
     live = read_after(region.function, region.index) if region.index >= 0 else frozenset[str]()
     live |= region.visible.lvalues.keys()
-    phases = [rotation.at_phase(each) for each in range(rotation.period)]
     some = c_ast.BinaryOp(">", duplicate(step), number(0), step.coord)
     for name in rotation.moved:
-        value = _chosen([each[name] for each in phases], step, rotation)
+        value = _chosen([each[name] for each in rotation.phases], step, rotation)
         # a place is not looked at where the loop does not run
-        in_memory = name in region.visible.lvalues
-        yield _set(
-            name, c_ast.TernaryOp(some, value, _on_entry(name, region), step.coord) if in_memory else value
-        )
+        if name not in region.visible.lvalues:
+            yield _set(name, value)
+        elif isinstance(region.visible.symbols[name].type, PointerType):
+            yield _set(name, c_ast.TernaryOp(some, value, on_entry(name, region), step.coord))
+        else:
+            yield c_ast.If(some, c_ast.Compound([_set(name, value)], step.coord), None, step.coord)
     for name, source in rotation.copies.items():
         if name in live and source in rotation.moved:
             last = c_ast.BinaryOp("-", duplicate(step), number(1), step.coord)
-            value = _chosen([each[source] for each in phases], last, rotation)
-            yield _set(name, c_ast.TernaryOp(some, value, _on_entry(name, region), step.coord))
+            value = _chosen([each[source] for each in rotation.phases], last, rotation)
+            yield _set(name, c_ast.TernaryOp(some, value, on_entry(name, region), step.coord))
 
 
 def _set(name: str, value: c_ast.Node) -> c_ast.Node:

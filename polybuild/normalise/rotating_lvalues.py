@@ -25,6 +25,7 @@ from polybuild.c.synthetic import declarator
 from polybuild.c.types import FloatingType, IntegerType, PointerType, RecordType
 from polybuild.c.typing import type_of
 from polybuild.normalise.names import unused_name
+from polybuild.normalise.number_rotation import find_number_rotation
 from polybuild.patterns import pattern
 from polybuild.source.model import Region
 
@@ -41,14 +42,19 @@ def name_moving_pointers(region: Region) -> Region:
     found = _moving(region)
     if not found or not _all_distinct(list(found.values())) or not _change_only_there(region, found):
         return region
+    return _with_variables(region, found)
+
+
+def _with_variables(region: Region, found: Mapping[object, c_ast.Node]) -> Region:
+    """``region`` with variables for the objects ``found``, by their keys."""
     taken = region.visible.may_mean_something() | {
         each.name for one in region.statements for each in walk(one) if isinstance(each, c_ast.Decl)
     }
     names: dict[object, str] = {}
     symbols: dict[str, Symbol] = {}
     for each, lvalue in found.items():
-        kind = _pointer_type(lvalue, region)
-        assert kind is not None  # noqa: S101 - those without are not found
+        kind = type_of(lvalue, dict(region.visible.symbols), region.visible)
+        assert isinstance(kind, PointerType | IntegerType)  # noqa: S101 - others are not found
         name = _name_of(lvalue, {*taken, *symbols})
         names[each], symbols[name] = name, _symbol(name, kind, lvalue)
     return dataclasses.replace(
@@ -77,6 +83,91 @@ def _moving(region: Region) -> dict[object, c_ast.Node]:
     targets = [each for each in map(changed_operand, nodes) if each is not None]
     targets += [each for node in nodes if isinstance(node, c_ast.FuncCall) for each in _addressed(node)]
     return found if any(key(each) in found for each in targets) else {}
+
+
+def name_turning_numbers(region: Region) -> Region:
+    """``region`` with a variable for each number in memory that takes turns with others in a loop.
+
+    That is a member, a variable of the file or what a pointer leads to, as ``s->now = 1 - s->now``. Itself if
+    there are none, or something else in the region may change one.
+    """
+    found = dict(_turning(region))
+    if not found or not _all_distinct(list(found.values())) or not _change_only_there(region, found):
+        return region
+    roots = {key(_way(each)[0]) for each in found.values()}
+    nodes = (each for one in region.statements for each in walk(one))
+    if any(isinstance(each, c_ast.ArrayRef) and key(each.name) in roots for each in nodes):
+        return region  # an element may be what the pointer leads to
+    if not _stores_elsewhere(region, found):
+        return region
+    named = _with_variables(region, found)
+    loops = [(at, each) for at, each in enumerate(named.statements) if isinstance(each, _LOOPS)]
+    turns = any(find_number_rotation(each, named.statements[:at], named) for at, each in loops)
+    return named if turns else region
+
+
+def _turning(region: Region) -> Iterator[tuple[object, c_ast.Node]]:
+    """The numbers in memory that loops set to what depends on numbers, and choose elements by."""
+    loops = [each for each in region.statements if isinstance(each, _LOOPS)]
+    chosen = {
+        key(part)
+        for loop in loops
+        for each in walk(loop)
+        if isinstance(each, c_ast.ArrayRef)
+        for part in walk(each.subscript)
+    }
+    for node in (each for loop in loops for each in walk(loop.stmt)):
+        if isinstance(node, c_ast.Assignment) and node.op in {"=", "^="}:
+            for each in (node.lvalue, node.rvalue):
+                if key(each) in chosen and _is_number_in_memory(each, region):
+                    yield key(each), each
+
+
+def _is_number_in_memory(node: c_ast.Node, region: Region) -> bool:
+    """Whether ``node`` is a number that functions or pointers may reach, on a way without calculations."""
+    if isinstance(node, c_ast.ID):
+        symbol = region.visible.symbols.get(node.name)
+        if symbol is None or not symbol.storage.is_static:
+            return False
+    elif not (isinstance(node, c_ast.StructRef) and _is_object(node)) and not _is_followed(node):
+        return False
+    kind = type_of(node, dict(region.visible.symbols), region.visible)
+    return isinstance(kind, IntegerType) and not any(_is_special(each, region) for each in _way(node))
+
+
+def _is_followed(node: c_ast.Node) -> bool:
+    """Whether ``node`` is what the pointer of some name leads to."""
+    return isinstance(node, c_ast.UnaryOp) and node.op == "*" and isinstance(node.expr, c_ast.ID)
+
+
+def _is_special(step: c_ast.Node, region: Region) -> bool:
+    """Whether ``step`` is a volatile object, or a part of a word."""
+    if isinstance(step, c_ast.ID):
+        symbol = region.visible.symbols.get(step.name)
+        return symbol is None or symbol.volatile
+    if not isinstance(step, c_ast.StructRef):
+        return False
+    kind = type_of(step.name, dict(region.visible.symbols), region.visible)
+    kind = kind.target if isinstance(kind, PointerType) else kind
+    fields = (kind.fields or ()) if isinstance(kind, RecordType) else ()
+    return not any(
+        each.name == step.field.name and not each.volatile and each.bits is None for each in fields
+    )
+
+
+def _stores_elsewhere(region: Region, lvalues: Mapping[object, c_ast.Node]) -> bool:
+    """Whether what ``region`` stores in memory, but in ``lvalues``, are other numbers by their types."""
+    symbols = dict(region.visible.symbols)
+    widths = {type_of(each, symbols, region.visible) for each in lvalues.values()}
+    known = {each.width for each in widths if isinstance(each, IntegerType)}
+    for target in (changed_operand(each) for one in region.statements for each in walk(one)):
+        if target is None or isinstance(target, c_ast.ID) or key(target) in lvalues:
+            continue
+        kind = type_of(target, symbols, region.visible)
+        distinct = isinstance(kind, IntegerType) and kind.width > 8 and kind.width not in known
+        if not distinct and not isinstance(kind, FloatingType | PointerType):
+            return False
+    return True
 
 
 def _addressed(call: c_ast.FuncCall) -> Iterator[c_ast.Node]:
@@ -118,18 +209,25 @@ def _are_distinct(one: c_ast.Node, other: c_ast.Node) -> bool:
             continue
         if isinstance(first, c_ast.ID):  # two variables: apart as long as no pointer is followed
             return not any(_follows(each) for way in ways for each in way)
-        same_kind = type(first) is type(second) and key(first.name) == key(second.name)
+        same_kind = type(first) is type(second) and key(_base(first)) == key(_base(second))
         return bool(same_kind and getattr(first, "type", "") == getattr(second, "type", ""))
     return False
 
 
 def _way(lvalue: c_ast.Node) -> list[c_ast.Node]:
     """``lvalue`` and what it is reached through, the variable first."""
-    return [lvalue] if isinstance(lvalue, c_ast.ID) else [*_way(lvalue.name), lvalue]
+    return [lvalue] if isinstance(lvalue, c_ast.ID) else [*_way(_base(lvalue)), lvalue]
+
+
+def _base(lvalue: c_ast.Node) -> c_ast.Node:
+    """What ``lvalue`` is a part of, or a pointer to it."""
+    return lvalue.expr if isinstance(lvalue, c_ast.UnaryOp) else lvalue.name
 
 
 def _follows(step: c_ast.Node) -> bool:
-    return isinstance(step, c_ast.ArrayRef) or (isinstance(step, c_ast.StructRef) and step.type == "->")
+    if isinstance(step, c_ast.ArrayRef | c_ast.UnaryOp):
+        return True
+    return isinstance(step, c_ast.StructRef) and step.type == "->"
 
 
 def _change_only_there(region: Region, lvalues: Mapping[object, c_ast.Node]) -> bool:
@@ -148,8 +246,14 @@ def _change_only_there(region: Region, lvalues: Mapping[object, c_ast.Node]) -> 
         return False
     inner = {key(each) for each in ways} - set(lvalues)
     uses = sum(key(each) in inner for each in nodes)
-    steps = [each for each in nodes if isinstance(each, c_ast.StructRef) or _is_numbered(each)]
-    return uses == sum(key(each.name) in inner for each in steps) and not _redeclared(nodes, roots)
+    steps = [
+        each
+        for each in nodes
+        if isinstance(each, c_ast.StructRef)
+        or _is_numbered(each)
+        or (_is_followed(each) and key(each) in lvalues)
+    ]
+    return uses == sum(key(_base(each)) in inner for each in steps) and not _redeclared(nodes, roots)
 
 
 def _redeclared(nodes: Sequence[c_ast.Node], roots: Sequence[Symbol | None]) -> bool:
@@ -181,7 +285,7 @@ def _is_harmless(call: c_ast.FuncCall, region: Region, lvalues: Mapping[object, 
 
 def _named(node: c_ast.Node, names: Mapping[object, str]) -> c_ast.Node:
     """``node`` with the variables called ``names`` for what has their keys."""
-    if isinstance(node, c_ast.StructRef | c_ast.ArrayRef) and key(node) in names:
+    if isinstance(node, c_ast.ID | c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp) and key(node) in names:
         return c_ast.ID(names[key(node)], node.coord)
     return mapped(node, lambda each: _named(each, names))
 
@@ -196,13 +300,16 @@ def _words(lvalue: c_ast.Node) -> Iterator[str]:
     if isinstance(lvalue, c_ast.ID):
         yield str(lvalue.name)
         return
-    yield from _words(lvalue.name)
+    yield from _words(_base(lvalue))
+    if isinstance(lvalue, c_ast.UnaryOp):
+        return
     yield str(lvalue.field.name if isinstance(lvalue, c_ast.StructRef) else lvalue.subscript.value)
 
 
-def _symbol(name: str, kind: PointerType, lvalue: c_ast.Node) -> Symbol:
-    target = kind.target
+def _symbol(name: str, kind: PointerType | IntegerType, lvalue: c_ast.Node) -> Symbol:
+    target = kind.target if isinstance(kind, PointerType) else kind
     assert isinstance(target, IntegerType | FloatingType)  # noqa: S101 - of a lvalue
-    declared = c_ast.PtrDecl([], declarator(name, target))
+    declared = declarator(name, target)
+    declared = c_ast.PtrDecl([], declared) if isinstance(kind, PointerType) else declared
     declaration = c_ast.Decl(name, [], [], [], [], declared, None, None, lvalue.coord)
     return Symbol(name, kind, StorageClass.LOCAL, declaration, lvalue=lvalue)

@@ -233,6 +233,7 @@ def _on_entry(variable: Variable, context: NormalisationContext) -> SymbolicValu
         return None
     lvalue = context.region.visible.lvalues.get(variable.name)
     if lvalue is not None:
-        return PointerValue(duplicate(lvalue))
+        value = duplicate(lvalue)
+        return PointerValue(value) if isinstance(variable.type, types.PointerType) else value
     value = EntryValue(variable.name)
     return PointerValue(value) if isinstance(variable.type, types.PointerType) else value

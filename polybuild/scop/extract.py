@@ -33,7 +33,7 @@ from polybuild.normalise.pointer_choices import split_pointer_choices
 from polybuild.normalise.pointer_offsets import with_pointer_offsets
 from polybuild.normalise.pointer_rotation import split_rotations
 from polybuild.normalise.pointer_tests import with_pointer_tests
-from polybuild.normalise.rotating_lvalues import name_moving_pointers
+from polybuild.normalise.rotating_lvalues import name_moving_pointers, name_turning_numbers
 from polybuild.normalise.row_capacities import with_row_capacities
 from polybuild.normalise.running_counters import with_row_starts
 from polybuild.normalise.running_values import keep_running_values
@@ -95,7 +95,7 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     inlined = split_structures(inlined)
     inlined = with_pointer_tests(with_maximum_extents(inlined))
     inlined = separate_exclusive_extrema(separate_assignments(inlined))
-    joined = join_conditions(split_rotations(name_moving_pointers(inlined)))
+    joined = join_conditions(split_rotations(name_turning_numbers(name_moving_pointers(inlined))))
     return separate_reductions(keep_running_values(keep_extremum_values(joined)))
 
 

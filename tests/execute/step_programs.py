@@ -6,12 +6,15 @@ memory; what it leaves in the whole pool is compared to the bit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from compiling import QUICK, output, transform, write
 
+from polybuild.driver.details import Details
+from polybuild.poly.trees import descendants, is_band, mark_of, node_kind
 from polybuild.report.record.model import RegionReport
 
 _FUNCTION = """
@@ -80,3 +83,17 @@ def run_steps(
     before, after = (output(each, *flags).split() for each in (source, transformed))
     found = zip(before, after, result.regions, strict=True)
     return dict(zip(bodies, found, strict=True))
+
+
+def tree_of(details: Details) -> list[tuple[object, ...]]:
+    """Marks, sequences and bands of a tree with their depths; of bands what carries nothing, and divisors."""
+    found: list[tuple[object, ...]] = []
+    for each in descendants(details.schedule.get_root()):
+        mark = mark_of(each)
+        says: object = mark.kind if mark is not None else ()
+        if is_band(each):
+            carried = [each.band_member_get_coincident(at) for at in range(each.band_n_member())]
+            sizes = sorted(set(re.findall(r"/(\d+)\)", str(each.band_get_partial_schedule()))))
+            says = carried, sizes
+        found.append((each.get_tree_depth(), node_kind(each), says))
+    return found

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from compiling import transform
-from step_programs import Grids, run_steps
-
-from polybuild.poly.trees import descendants, is_band, mark_of, node_kind
+from step_programs import Grids, run_steps, tree_of
 
 GRIDS = Grids(
     """
@@ -231,19 +227,5 @@ static void swap(double **x, double **y) {{ double *kept = *x; *x = *y; *y = kep
     text = top + "".join(frame.format(number, *each) for number, each in enumerate(bodies))
     result = transform(tmp_path / "in.c", text, "-O2")
     names = [*ALIKE, "set before the region", *POINTERS, *CHOSEN]
-    trees = dict(zip(names, map(_tree, result.details), strict=True))
+    trees = dict(zip(names, map(tree_of, result.details), strict=True))
     assert {name for name, tree in trees.items() if tree != trees["remainders"]} == set()
-
-
-def _tree(details):
-    """Marks, sequences and bands of a tree with their depths; of bands what carries nothing, and divisors."""
-    found = []
-    for each in descendants(details.schedule.get_root()):
-        mark = mark_of(each)
-        says = mark.kind if mark is not None else ()
-        if is_band(each):
-            carried = [each.band_member_get_coincident(at) for at in range(each.band_n_member())]
-            sizes = sorted(set(re.findall(r"/(\d+)\)", str(each.band_get_partial_schedule()))))
-            says = carried, sizes
-        found.append((each.get_tree_depth(), node_kind(each), says))
-    return found
