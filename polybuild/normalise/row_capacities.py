@@ -39,8 +39,12 @@ _UP = {"++", "p++"}
 def with_row_capacities(region: Region) -> Region:
     """``region`` with such loops bounded by the capacities of their rows; itself if there are none."""
     nodes = [each for one in region.statements for each in walk(one)]
-    loaded = frozenset(name for each in region.statements for name in _loaded(each))
-    bounder = _RowBounder(region.visible, loaded, _changed(nodes), _symbols(region, nodes))
+    changed = _changed(nodes)
+    loaded = [pair for each in region.statements for pair in _loaded(each)]
+    varying = frozenset(name for name, value in loaded if not changed.isdisjoint(names_in(value)))
+    bounder = _RowBounder(
+        region.visible, frozenset(name for name, _ in loaded), varying, changed, _symbols(region, nodes)
+    )
     statements = tuple(bounder.bounded(each, repeated=False) for each in region.statements)
     same = all(new is old for new, old in zip(statements, region.statements, strict=True))
     return region if same else dataclasses.replace(region, statements=statements)
@@ -56,10 +60,14 @@ class _RowDistance:
 
 @dataclass(frozen=True, slots=True)
 class _RowBounder:
-    """Bounds loops over parts of rows; ``loaded`` are names of data, those ``changed`` are no capacities."""
+    """Bounds loops over parts of rows; ``loaded`` are names of data, those ``changed`` are no capacities.
+
+    Values of those that are ``varying`` are others in other rows.
+    """
 
     visible: VisibleNames
     loaded: frozenset[str]
+    varying: frozenset[str]
     changed: frozenset[str]
     symbols: Mapping[str, types.Type | Symbol]
 
@@ -98,10 +106,17 @@ class _RowBounder:
         rows = [row for each in subscripts if (row := self._row(each, counter, inner)) is not None]
         fixed = [each.length for each in rows if any(len(one) == 1 for one in each.starts)]
         lengths = [each for each in fixed if each > 1]
+        first = _first(loop)
         if lengths:
-            return number(min(lengths))
+            return number(min(lengths) + first)
+        # rows that are all as long are those of an array, and may begin with any element of it
+        if not named and self.changed.isdisjoint(names_in(condition.right)):
+            return None
+        if named and condition.right.name not in self.varying:
+            return None
         sizes = (self._size(each, condition.right) for each in rows)
-        return next((each for each in sizes if each is not None), None)
+        size = next((each for each in sizes if each is not None), None)
+        return size if size is None or not first else c_ast.BinaryOp("+", size, _long(first), size.coord)
 
     def _row(self, subscript: c_ast.Node, counter: str, inner: Collection[str | None]) -> _RowDistance | None:
         """The rows whose elements ``counter`` names by ``subscript``; None if it names others.
@@ -132,7 +147,7 @@ class _RowBounder:
         size = duplicate(sizes[-1])
         if rows.length == 1:
             return size
-        return c_ast.BinaryOp("*", c_ast.Constant("long int", f"{rows.length}L"), size, size.coord)
+        return c_ast.BinaryOp("*", _long(rows.length), size, size.coord)
 
     def _is_size(self, node: c_ast.Node, end: c_ast.Node) -> bool:
         """Whether ``node`` is an integer that the region does not change; below zero it bounds no ``end``."""
@@ -170,14 +185,14 @@ class _RowBounder:
             yield 1, (node,)
 
 
-def _loaded(node: c_ast.Node) -> Iterator[str]:
-    """The variables that ``node`` sets to values in memory."""
+def _loaded(node: c_ast.Node) -> Iterator[tuple[str, c_ast.Node]]:
+    """The variables that ``node`` sets to values in memory, with what they are set to."""
     for each in walk(node):
         if isinstance(each, c_ast.Decl) and each.init is not None and reads_memory(each.init):
-            yield str(each.name)
+            yield str(each.name), each.init
         plain = isinstance(each, c_ast.Assignment) and each.op == "=" and isinstance(each.lvalue, c_ast.ID)
         if plain and reads_memory(each.rvalue):
-            yield str(each.lvalue.name)
+            yield str(each.lvalue.name), each.rvalue
 
 
 def _changed(nodes: Sequence[c_ast.Node]) -> frozenset[str]:
@@ -201,6 +216,22 @@ def _with_test(loop: c_ast.For, capacity: c_ast.Node) -> c_ast.Node:
     end.capacity = capacity  # the very node of the test, whose names are resolved
     bounded = mapped(loop, lambda each: end if each is loop.cond else each)
     return c_ast.Compound([never(longer, _REASON), bounded], loop.coord)
+
+
+def _first(loop: c_ast.For) -> int:
+    """The number that ``loop`` counts from, from where on rows are filled; 0 if it is not known."""
+    init = loop.init
+    if isinstance(init, c_ast.DeclList) and len(init.decls) == 1:
+        value = init.decls[0].init
+    else:
+        value = init.rvalue if isinstance(init, c_ast.Assignment) and init.op == "=" else None
+    if not isinstance(value, c_ast.Constant):
+        return 0
+    return integer_value(value.value) or 0
+
+
+def _long(value: int) -> c_ast.Constant:
+    return c_ast.Constant("long int", f"{value}L")
 
 
 def _is_step_up(step: c_ast.Node) -> bool:

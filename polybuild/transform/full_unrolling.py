@@ -180,12 +180,14 @@ def _unrolled_sizes(node: isl.ScheduleNode, position: int, sizes: Mapping[str, i
 def maximum_trips(node: isl.ScheduleNode, position: int, domain: isl.UnionSet | None = None) -> isl.Val:
     """The maximum number of values of a member of a band for equal values of the members before it.
 
-    In a ``domain``, if that is given, else in that of the band.
+    In a ``domain``, if that is given, else in that of the band; zero where nothing runs.
     """
     time_stamps = node.get_prefix_schedule_relation()
     time_stamps = time_stamps if domain is None else time_stamps.intersect_domain(domain)
     for each in range(position + 1):
         time_stamps = time_stamps.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(node, each)))
+    if time_stamps.is_empty():
+        return isl.Val.zero(node.get_ctx())
     values = isl.Set.from_union_set(time_stamps.range())
     before = values.dim(_set) - 1
     stride = values.get_stride(before)

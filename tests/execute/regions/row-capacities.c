@@ -181,3 +181,18 @@ for (int i = 0; i < n * n / 4; i++) a[i] = i % 3 - 1;
 for (int i = 0; i < n * n / 4; i++)
   for (int k = 0; k < a[i]; k++) x[n * n - 1 + cap * i + k] = x[n * n - 1 + cap * i + k] * 2 + y[k];
 #pragma endscop
+
+//# rows_filled_from_one: parallel
+int cap = n > 3 ? 4 : 3;
+for (int i = 0; i < n * n / 4; i++) a[i] = 4 * i + 4 < n * n ? cap : 0;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 1; k <= a[i]; k++) x[cap * i + k] = x[cap * i + k] * 2 + y[cap * i + k];
+#pragma endscop
+
+//# rows_filled_from_one_that_are_longer: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] = 4 * i + 8 < n * n ? 5 : 0;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 1; k <= a[i]; k++) x[4 * i + k] = x[4 * i + k] * 2 + y[4 * i];
+#pragma endscop

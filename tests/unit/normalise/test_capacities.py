@@ -28,6 +28,8 @@ def given(body: str):
         ("for (int k = 0; k < used[i]; k++) p[4 * (i * m - 2 * n) + k + 3] = 1;", "used[i] > 4"),
         ("for (int k = 0; k < used[i]; k++) p[64 * i + 2 * k] = 1;", "used[i] > 32"),
         ("for (int k = 0; k < used[i]; k++) p[m * i + k] = 1;", "used[i] > m"),
+        ("for (int k = 1; k <= used[i]; k++) p[64 * i + k] = 1;", "used[i] >= 65"),
+        ("{ int k; for (k = 1; k < used[i]; k++) p[m * i + k] = 1; }", "used[i] > (m + 1L)"),
         ("for (int k = 0; k < used[i]; k++) p[2 * (i * m + k) + 1] = 1;", "used[i] > m"),
         ("for (int k = 0; k < used[i]; k++) p[4 * i * m + k] = 1;", "used[i] > (4L * m)"),
         (
@@ -56,6 +58,8 @@ def test_ends_are_bounded(body, test):
         "for (int i = 0; i < n; i++) for (int k = 0; k < m; k++) p[2 * m * i + k] = 1;",
         "for (int i = 0; i < n; i++) for (int k = 0; k < used[i]; k++) p[2 * m * i + m + k] = 1;",
         "for (int k = 0; k < used[0]; k++) p[64 * m + k] = 1;",
+        "for (int i = 1; i <= n; i++) for (int k = 1; k <= *used; k++) p[m * i + k] = 1;",
+        "int e = *used; for (int i = 1; i <= n; i++) for (int k = 1; k <= e; k++) p[m * i + k] = 1;",
     ],
 )
 def test_other_loops_stay(body):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import islpy as isl
 import pytest
 from contexts import context_of
 
@@ -13,6 +14,7 @@ from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.transform.full_unrolling import (
     has_conditional_copies,
     has_small_trip_counts,
+    maximum_trips,
     outside_unrolled,
     unroll_small_trip_counts,
 )
@@ -85,3 +87,10 @@ def test_copies_of_a_scattered_window_run_under_conditions(model, place, conditi
     _, after = trees(found)
     loops = bands(outside_unrolled(after.get_root()))
     assert any(has_conditional_copies(each) for each in loops) is conditional
+
+
+def test_loops_of_statements_that_do_not_run_have_no_trips(model):
+    found = model("for (int k = 0; k < 9; k++) for (int l = 0; l < 9; l++) w[k][l] = 0;", PARAMETERS)
+    (band,) = bands(descendants(compute_schedule(found.scop, found.dependences, Fusion.MIN).get_root()))
+    nowhere = isl.UnionSet.empty(band.get_domain().get_space())
+    assert [int(maximum_trips(band, 0, each).to_python()) for each in (nowhere, band.get_domain())] == [0, 9]
