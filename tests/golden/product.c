@@ -150,18 +150,18 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
 #line 6
   if (POLYBUILD_CHANCE(1.0 / 512, POLYBUILD_LINE((((double)pb_n * (double)pb_n + (double)pb_n * (double)pb_n * (double)pb_n >= 1000 && pb_n >=
           6)
-          || (((double)pb_n * (double)pb_n >= 42000 || (double)pb_n * (double)pb_n * (double)pb_n >=
-          67000) && polybuild_team() > 1)) /* line 6: less work gains on several threads alone */
+          || (((double)pb_n * (double)pb_n >= 41000 || (double)pb_n * (double)pb_n * (double)pb_n >=
+          66000) && polybuild_team() > 1)) /* line 6: less work gains on several threads alone */
       && pb_n >= 1 /* line 9: the extents of 'C' must be positive */))) {
-    /* tiles of 78 x 408 x 4 iterations; threads from 42000 or 67000 instances on */
+    /* tiles of 78 x 408 x 4 iterations; threads from 41000 or 66000 instances on */
 #line 7
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * (double)pb_n, 21000)))
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * (double)pb_n, 20500)))
 #line 7
     for (long long i = 0; i < pb_n; i++)
       POLYBUILD_SIMD for (long long j = 0; j < pb_n; j++)
         C[i][j] = 0;
 #line 7
-    POLYBUILD_OMP(parallel for schedule(dynamic) num_threads(polybuild_team_for((double)pb_n * (double)pb_n * (double)pb_n, 33500)))
+    POLYBUILD_OMP(parallel for schedule(dynamic) num_threads(polybuild_team_for((double)pb_n * (double)pb_n * (double)pb_n, 33000)))
 #line 7
     for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++)
 #line 10

@@ -46,7 +46,9 @@ def cost_on_core(
         lanes = written.lanes
         if written.registers:  # one iteration for each lane, of which a single row has less
             lanes = max(1, min(machine.vector.bytes // width, round(trips[written.dim])))
-        found = _mixed(_in_lanes(body, written, lanes, extents, machine), scalar, trips[written.dim], lanes)
+        found = _mixed(
+            _in_lanes(body, written, lanes, extents, machine), scalar, _left(written, extents, lanes)
+        )
     elif compiled is not None and id(compiled) in taken:
         lanes = _compilers_lanes(body, compiled, machine, compiled_bytes)
         found = _by_compiler(body, compiled, extents, machine, compiled_bytes)
@@ -101,7 +103,7 @@ def _by_compiler(
     trips, unit = extents.trips, machine.arithmetic
     lanes = _compilers_lanes(body, loop, machine, compiled_bytes)
     scalar = _scalar(body, trips, machine)
-    found = _mixed(_in_lanes(body, loop, lanes, extents, machine), scalar, trips[loop.dim], lanes)
+    found = _mixed(_in_lanes(body, loop, lanes, extents, machine), scalar, _left(loop, extents, lanes))
     if loop.compiled is not None and not loop.compiled.whole:
         runs = math.prod(max(1.0, trips[each.dim]) for each in (loop, *_inside(body, loop)))
         around = unit.vector_loop * unit.operation / runs / statements_below(loop)
@@ -122,11 +124,22 @@ def _without_one(extents: Extents, loop: NestLoop) -> float:
     return 1.0 - max(moved, default=1.0)
 
 
-def _mixed(
-    vector: tuple[float, float], scalar: tuple[float, float], trips: float, lanes: int
-) -> tuple[float, float]:
-    """Of an instance, where what is left of the iterations after whole vectors is scalar."""
-    left = (trips % lanes) / max(1.0, trips) if trips < LONG_LOOP * lanes else 0.0
+def _left(loop: NestLoop, extents: Extents, lanes: int) -> float:
+    """The part of the iterations of ``loop`` that fill no vector: the last ones, if need be of all tiles."""
+    trips = extents.trips[loop.dim]
+    moved = (
+        all_
+        for all_, here, rest in zip(
+            extents.boxes[0], extents.boxes[loop.dim], extents.boxes[loop.dim + 1], strict=True
+        )
+        if rest < here
+    )
+    count = trips if trips % lanes else max(moved, default=trips)
+    return (count % lanes) / max(1.0, count) if count < LONG_LOOP * lanes else 0.0
+
+
+def _mixed(vector: tuple[float, float], scalar: tuple[float, float], left: float) -> tuple[float, float]:
+    """Of an instance, where the part ``left`` of the iterations is scalar."""
     return (
         vector[0] * (1 - left) + scalar[0] * left,
         vector[1] * (1 - left) + scalar[1] * left,

@@ -13,6 +13,7 @@ from polybuild.effort import CERTAIN_ORDER
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import Strategy
+from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.targets.cpu import search
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.cost.compare import cost_of_mapping
@@ -229,3 +230,17 @@ def test_tiles_that_gain_nothing_are_left_out(model):
     mapping = choose_mapping(found.scop, found.dependences, context_of())
     assert mapping.name == "isl's order, without tiles"
     assert not mapping.tile_sizes
+
+
+def test_last_iterations_that_fill_no_vector_are_counted_in_tiles_too(model):
+    """Tiles of 32 are whole vectors, but not the last one."""
+    found = model(
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) b[i][j] = a[i][j] * c[0][j];", MATRICES
+    )
+    context = context_of(tile_sizes=(16, 32))
+    schedule = compute_schedule(found.scop, found.dependences, Fusion.MIN)
+    mapping = map_to_cpu(found.scop, found.dependences, schedule, context)
+    assert mapping.tile_sizes
+    cost = cost_of_mapping("", found.scop, found.dependences, mapping, context).one_thread
+    whole, more = (cost.at({"n": n}).arithmetic / n**2 for n in (96, 97))
+    assert more > whole
