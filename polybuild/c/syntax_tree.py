@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pycparser import c_ast
@@ -87,6 +87,13 @@ def changed_operand(node: c_ast.Node) -> c_ast.Node | None:
     if isinstance(node, c_ast.Assignment):
         return node.lvalue
     return node.expr if isinstance(node, c_ast.UnaryOp) and node.op in _STEPS else None
+
+
+def names_set_in(nodes: Sequence[c_ast.Node]) -> frozenset[str]:
+    """The variables that ``nodes`` themselves declare or change."""
+    declared = {str(each.name) for each in nodes if isinstance(each, c_ast.Decl) and each.name}
+    changed = (each for each in map(changed_operand, nodes) if isinstance(each, c_ast.ID))
+    return frozenset(declared.union(each.name for each in changed))
 
 
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})

@@ -23,7 +23,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.conversions import is_same_function
 from polybuild.c.symbols import Symbol
-from polybuild.c.syntax_tree import changed_operand, duplicate, has_side_effect, key, mapped, names_in, walk
+from polybuild.c.syntax_tree import duplicate, has_side_effect, key, mapped, names_in, names_set_in, walk
 from polybuild.c.synthetic import never, number
 from polybuild.c.typing import type_of, with_declared
 from polybuild.effort import POINTED_FUNCTIONS
@@ -75,9 +75,7 @@ class _CallResolver:
         self._region = region
         self._symbols = symbols
         self._declared = declared
-        nodes = (each for one in region.statements for each in walk(one))
-        changed = (each for each in map(changed_operand, nodes) if isinstance(each, c_ast.ID))
-        self._changed = declared.union(each.name for each in changed)
+        self._changed = names_set_in([each for one in region.statements for each in walk(one)])
         self._tests: dict[object, c_ast.Node] = {}
         self.found = False
 

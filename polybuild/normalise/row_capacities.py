@@ -24,7 +24,16 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.literals import integer_value
 from polybuild.c.symbols import Symbol, VisibleNames
-from polybuild.c.syntax_tree import changed_operand, duplicate, has_side_effect, key, mapped, names_in, walk
+from polybuild.c.syntax_tree import (
+    changed_operand,
+    duplicate,
+    has_side_effect,
+    key,
+    mapped,
+    names_in,
+    names_set_in,
+    walk,
+)
 from polybuild.c.synthetic import BoundedEnd, never, number
 from polybuild.c.typing import type_of, with_declared
 from polybuild.normalise.names import stepped_name
@@ -39,7 +48,7 @@ _UP = {"++", "p++"}
 def with_row_capacities(region: Region) -> Region:
     """``region`` with such loops bounded by the capacities of their rows; itself if there are none."""
     nodes = [each for one in region.statements for each in walk(one)]
-    changed = _changed(nodes)
+    changed = names_set_in(nodes)
     loaded = [pair for each in region.statements for pair in _loaded(each)]
     varying = frozenset(name for name, value in loaded if not changed.isdisjoint(names_in(value)))
     bounder = _RowBounder(
@@ -193,13 +202,6 @@ def _loaded(node: c_ast.Node) -> Iterator[tuple[str, c_ast.Node]]:
         plain = isinstance(each, c_ast.Assignment) and each.op == "=" and isinstance(each.lvalue, c_ast.ID)
         if plain and reads_memory(each.rvalue):
             yield str(each.lvalue.name), each.rvalue
-
-
-def _changed(nodes: Sequence[c_ast.Node]) -> frozenset[str]:
-    """The variables that ``nodes`` declare or change."""
-    declared = {str(each.name) for each in nodes if isinstance(each, c_ast.Decl)}
-    targets = (each for each in map(changed_operand, nodes) if isinstance(each, c_ast.ID))
-    return frozenset(declared.union(each.name for each in targets))
 
 
 def _symbols(region: Region, nodes: Sequence[c_ast.Node]) -> Mapping[str, types.Type | Symbol]:

@@ -127,14 +127,8 @@ def _without_one(extents: Extents, loop: NestLoop) -> float:
 def _left(loop: NestLoop, extents: Extents, lanes: int) -> float:
     """The part of the iterations of ``loop`` that fill no vector: the last ones, if need be of all tiles."""
     trips = extents.trips[loop.dim]
-    moved = (
-        all_
-        for all_, here, rest in zip(
-            extents.boxes[0], extents.boxes[loop.dim], extents.boxes[loop.dim + 1], strict=True
-        )
-        if rest < here
-    )
-    count = trips if trips % lanes else max(moved, default=trips)
+    whole = (extents.boxes[0][place] for place in _moved(loop, extents))
+    count = trips if trips % lanes else max(whole, default=trips)
     return (count % lanes) / max(1.0, count) if count < LONG_LOOP * lanes else 0.0
 
 
@@ -271,13 +265,14 @@ def _share(reference: Reference, body: Body, trips: Sequence[float], moving: Col
 
 def _vectors_of(lanes: NestLoop, body: Body, extents: Extents) -> frozenset[int]:
     """The dimensions of loops around ``body`` over the vectors of ``lanes``: these move the same counters."""
+    inside = _moved(lanes, extents)
+    return frozenset(each.dim for each in body.around if each is not lanes and _moved(each, extents) & inside)
 
-    def moved(loop: NestLoop) -> set[int]:
-        before, after = extents.boxes[loop.dim], extents.boxes[loop.dim + 1]
-        return {place for place, (old, new) in enumerate(zip(before, after, strict=True)) if new < old}
 
-    inside = moved(lanes)
-    return frozenset(each.dim for each in body.around if each is not lanes and moved(each) & inside)
+def _moved(loop: NestLoop, extents: Extents) -> set[int]:
+    """The places of the counters that take fewer values where ``loop`` is fixed."""
+    before, after = extents.boxes[loop.dim], extents.boxes[loop.dim + 1]
+    return {place for place, (old, new) in enumerate(zip(before, after, strict=True)) if new < old}
 
 
 def _waiting(body: Body, trips: Sequence[float], count: float, instance: float, machine: Machine) -> float:
