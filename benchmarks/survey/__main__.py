@@ -2,8 +2,10 @@
 
 Each folder is a code base that lies there: all its C files are looked at as ``polybuild survey`` does, with
 its folders that have headers on the path of includes. Of the numeric nests it counts those that are
-transformed, run in parallel, and those that are understood and left alone because compilers make as much
-of them (``as good``).
+transformed and run in parallel, and of the others those that are right as they are: compilers make as much
+of them (``as good``), no order with a parallel loop was found, as of recurrences and sums that have to be
+added up in order (``in order``), or they reach ``outside`` of the program (``benchmarks.survey.numeric``).
+What ``of rest`` says is how many are transformed of those that are none of these three.
 Public ones that suit: SimpleMOC, XSBench, CoMD, CloverLeaf_OpenMP,
 neutral, MD-Bench, TheBandwidthBenchmark, TSVC_2, NPB3.0-omp-C, hpgmg, AMG, the Kernels of ParRes,
 SuiteSparse's CSparse; genann, kann, darknet, llama2.c, llm.c, GloVe, word2vec, rnnoise; kissfft, speexdsp;
@@ -26,7 +28,7 @@ from typing import TextIO
 
 from benchmarks.cpu import machine
 from benchmarks.survey.marked import Difference, differences
-from benchmarks.survey.numeric import is_numeric
+from benchmarks.survey.numeric import is_numeric, reaches_outside
 from polybuild.driver.request import Request
 from polybuild.source.reader import text_of
 from polybuild.survey.files import survey_file
@@ -34,9 +36,14 @@ from polybuild.survey.model import FileSurvey, SurveyedNest
 
 LONG = 20.0  # seconds
 _REASONS = 12
-_COUNTED = ("files", "unread", "nests", "numeric", "transformed", "parallel", "as_good", "seconds")
+_COUNTED = (
+    "files", "unread", "nests", "numeric", "transformed", "parallel", "as_good", "in_order", "outside",
+    "seconds",
+)  # fmt: skip
 _AS_GOOD = "not-worthwhile"
 """The code of loops that are modelled, and left alone because compilers make as much of them."""
+_IN_ORDER = frozenset({"no-parallel-order", "sums-in-order"})
+"""The codes of loops that are modelled, and of which no order has a parallel loop."""
 
 
 @dataclass
@@ -50,6 +57,8 @@ class Totals:
     transformed: int = 0
     parallel: int = 0
     as_good: int = 0
+    in_order: int = 0
+    outside: int = 0
     seconds: float = 0.0
     longest: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
@@ -64,8 +73,10 @@ class Totals:
 
     def line(self, name: str) -> str:
         """A line of the table."""
-        counts = (self.transformed, self.parallel, self.as_good)
-        shares = (f"{100 * part / max(1, self.numeric):11.0f}" for part in counts)
+        counts = (self.transformed, self.parallel, self.as_good, self.in_order, self.outside)
+        shares = [f"{100 * part / max(1, self.numeric):9.0f}" for part in counts]
+        rest = self.numeric - self.as_good - self.in_order - self.outside
+        shares.append(f"{100 * self.transformed / max(1, rest):9.0f}")
         return (
             f"{name:<24}{self.files:>6}{self.unread:>8}{self.nests:>7}{self.numeric:>9}"
             f"{''.join(shares)}{self.seconds:>9.0f}{self.longest:>9.1f}"
@@ -97,8 +108,9 @@ def main(words: Sequence[str]) -> int:
     facts = machine.describe(arguments.cc)
     print(f"{facts['processor']}, {facts['cores']} cores, {facts['compiler']}; flags: {' '.join(flags)}\n")
     print(
-        f"{'code base':<24}{'files':>6}{'unread':>8}{'nests':>7}{'numeric':>9}{'transformed':>11}"
-        f"{'parallel':>11}{'as good':>11}{'seconds':>9}{'longest':>9}"
+        f"{'code base':<24}{'files':>6}{'unread':>8}{'nests':>7}{'numeric':>9}{'taken':>9}"
+        f"{'parallel':>9}{'as good':>9}{'in order':>9}{'outside':>9}{'of rest':>9}"
+        f"{'seconds':>9}{'longest':>9}"
     )
     everything = Totals()
     with (
@@ -142,13 +154,16 @@ def _totals(survey: FileSurvey, nests: TextIO) -> Totals:
     found.seconds = survey.seconds
     lines = text_of(survey.path).splitlines() if survey.nests else []
     for each in survey.nests:
-        if not is_numeric("\n".join(lines[each.nest.first_line - 1 : each.nest.last_line])):
+        text = "\n".join(lines[each.nest.first_line - 1 : each.nest.last_line])
+        if not is_numeric(text):
             continue
         found.numeric += 1
         found.transformed += bool(each.gains)
         found.parallel += "parallel" in each.gains
         if not each.gains:
             found.as_good += each.code == _AS_GOOD
+            found.in_order += each.code in _IN_ORDER
+            found.outside += each.code not in {_AS_GOOD, *_IN_ORDER} and reaches_outside(text)
             found.reasons[_code(each)] += 1
         place = f"{survey.path}:{each.nest.first_line}"
         line = {"place": place, "gains": each.gains, "code": each.code, "reason": each.reason}

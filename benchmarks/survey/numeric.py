@@ -4,29 +4,49 @@ A nest is numeric if a statement in it, headers of loops aside, assigns a value 
 ``+``, ``-``, ``*`` or ``/`` outside of subscripts, or by ``+=`` and its like; and the statement mentions
 an element (``a[i]``, ``*p``) or a constant of floating point. Loops that only copy, compare, call or
 print are not, nor are those that only count.
+
+What reaches outside of the program has an order of its own, which is no matter of arithmetic: input and
+output, memory from the system, clocks, and the library's random numbers.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from polybuild.c.tokens import token_texts
 
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _ASSIGNING = frozenset({"=", "+=", "-=", "*=", "/="})
 _OPERATORS = frozenset("+-*/")
 _BEFORE_EQUALS = frozenset("+-*/%&|^<>!=")
 _ENDS = frozenset({";", "{", "}"})
+_OUTSIDE = frozenset({
+    "printf", "fprintf", "puts", "fputs", "fputc", "putc", "putchar", "fwrite", "fflush", "fopen", "fclose",
+    "scanf", "fscanf", "fgets", "fgetc", "getc", "getchar", "fread", "getline", "fseek", "read", "write",
+    "malloc", "calloc", "realloc", "free", "strdup", "rand", "srand", "random", "drand48", "time", "clock",
+})  # fmt: skip
 
 
 def is_numeric(text: str) -> bool:
     """Whether ``text``, a loop nest as written, computes with elements or floating-point numbers."""
     words: list[str] = []
-    for each in token_texts(text):
+    for each in _tokens(text):
         if each == "=" and words and words[-1] in _BEFORE_EQUALS:
             words[-1] += each
-        elif not each.startswith(("#", "//", "/*")):
+        else:
             words.append(each)
     return any(_computes(each) for each in _statements(words))
+
+
+def reaches_outside(text: str) -> bool:
+    """Whether ``text`` calls functions of the library that reach outside of the program."""
+    return any(word in _OUTSIDE and after == "(" for word, after in pairwise(_tokens(text)))
+
+
+def _tokens(text: str) -> list[str]:
+    return [each for each in token_texts(_COMMENT.sub(" ", text)) if not each.startswith("#")]
 
 
 def _statements(words: Sequence[str]) -> Iterator[list[str]]:

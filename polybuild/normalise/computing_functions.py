@@ -23,6 +23,7 @@ from polybuild.c.syntax_tree import (
     structure_of,
     walk,
 )
+from polybuild.c.synthetic import NEVER
 from polybuild.c.types import PointerType
 from polybuild.c.typing import type_of
 from polybuild.normalise.exits import failed_assertion
@@ -138,7 +139,10 @@ def _statements(nodes: Sequence[c_ast.Node]) -> Iterator[c_ast.Node]:
 
 
 def _is_pure(call: c_ast.FuncCall) -> bool:
-    return isinstance(call.name, c_ast.ID) and is_pure_function(call.name.name)
+    """Whether ``call`` computes a value and does nothing else, or says what never holds."""
+    return isinstance(call.name, c_ast.ID) and (
+        is_pure_function(call.name.name) or bool(call.name.name == NEVER)
+    )
 
 
 def _pointer(element: c_ast.Node, callee: Callee) -> c_ast.Node:

@@ -28,7 +28,7 @@ from polybuild.normalise.named_bounds import with_bounds_in_headers
 from polybuild.normalise.neighbour_sums import join_neighbour_sums
 from polybuild.normalise.parametric_step_blocks import with_parametric_step_blocks
 from polybuild.normalise.point_values import substitute_point_values
-from polybuild.normalise.pointer_calls import with_functions_for_pointers
+from polybuild.normalise.pointer_calls import inline_calls_by_pointers
 from polybuild.normalise.pointer_choices import split_pointer_choices
 from polybuild.normalise.pointer_offsets import with_pointer_offsets
 from polybuild.normalise.pointer_rotation import split_rotations
@@ -88,7 +88,7 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     region = with_memory_loops(assign_initial_elements(region))
     inlined = inline_calls(name_moving_pointers(region), loops=loops)
     if any(each.taken for each in region.callees.values()):  # arguments may be functions to call
-        inlined = inline_calls(with_functions_for_pointers(inlined), loops=loops)
+        inlined = inline_calls_by_pointers(inlined, loops=loops)
     inlined = split_coalesced_loops(inlined)
     inlined = with_parametric_step_blocks(inlined) if loops else inlined
     inlined = split_arrays(choose_at_borders(_of_points(with_table_elements(inlined))))

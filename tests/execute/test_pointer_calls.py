@@ -29,6 +29,26 @@ static unary_pointer chosen_in_main = limited;
 static double (*const table[])(double) = {half, limited, sqrt};
 static const unary_pointer table_by_a_name[2] = {limited, &half};
 static double applied(double (*f)(double), double x) { return f(x) + 1; }
+static void each(double *y, int n, double (*f)(double)) { for (int k = 0; k < n; k++) y[k] = f(y[k]); }
+static double summed(unary_pointer f, int n, const double *x) {
+  double s = 0;
+  for (int k = 0; k < n; k++) s += f(x[k]);
+  return s;
+}
+static void each_of_both(double *y, int n, unary_pointer f, unary_pointer g) {
+  for (int k = 0; k < n; k++) y[k] = f(y[k]) - g(k);
+}
+static void each_twice(double *y, int n, unary_pointer f) { each(y, n, f); each(y, n, &half); }
+static void each_of_a_layer(const struct layer *p, double *y, int n) {
+  for (int k = 0; k < n; k++) y[k] = p->f(y[k]) - p->n;
+}
+static void each_of_a_copy(struct layer q, double *y, int n) {
+  for (int k = 0; k < n; k++) { double v = q.f(y[k]); y[k] = v > 1 ? v : q.weigh(v, k); }
+}
+static void each_changed(double *y, int n, void (*change)(double *, int)) {
+  for (int k = 0; k < n; k++) change(y + k, k);
+}
+static void each_of_the_file(double *y, int n) { for (int k = 0; k < n; k++) y[k] = chosen_in_main(y[k]); }
 static void rows(unary_pointer f, int n, double a[n][n]) {
 #pragma scop
   for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i][j] = f(a[i][j]) + j;
@@ -78,12 +98,33 @@ LOOPS = {
     "element_that_loops_choose": "a[i][j] = table[j % 3](b[j] + 1) + table_by_a_name[i & 1](a[i][j]);",
     "that_changes_elements": "change(&a[i][j], j); (*change)(a[i] + j, k);",
 }
+ROWS = {
+    "rows_by_a_pointer": "each(a[i], n, f);",
+    "rows_by_a_name": "each(a[i], n, half); each(a[i], n, &limited);",
+    "rows_by_a_name_of_the_library": "each(&b[i], 1, sqrt);",
+    "rows_by_a_constant": "each(a[i], n, fixed);",
+    "rows_by_a_local": "each(a[i], n, c);",
+    "rows_by_a_member": "each(a[i], n, q.f);",
+    "rows_by_a_member_behind_a_pointer": "each(a[i], n, p->f);",
+    "rows_by_an_element_of_a_table": "each(a[i], n, table[k % 2]);",
+    "rows_of_two_functions": "each_of_both(a[i], n, limited, half); each_of_both(a[i], n, f, half);",
+    "rows_under_a_condition": "if (i > k) each(a[i], n, f); else each(a[i], n, half);",
+    "rows_that_are_passed_on": "each_twice(a[i], n, f); (void)each_twice(a[i], n, half);",
+    "rows_of_a_layer": "each_of_a_layer(p, a[i], n);",
+    "rows_of_a_copied_layer": "each_of_a_copy(q, a[i], n);",
+    "rows_that_are_changed": "each_changed(a[i], n, change); each_changed(a[i], n, moved);",
+    "rows_by_a_variable_of_the_file": "each_of_the_file(a[i], n);",
+    "sum_of_a_row": "b[i] = summed(f, n, a[i]);",
+    "sum_of_a_row_that_is_declared": "double s = summed(f, n, a[i]) + 1; b[i] = s * s;",
+    "sum_of_a_row_by_a_name": "b[i] += summed(half, n, a[i]) - 2 * summed(limited, n, a[i]);",
+}
+ARRAYS = {name: f"for (int j = 0; j < n; j++) {{ {loop} }}" for name, loop in LOOPS.items()} | ROWS
 
 
-@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("name", ARRAYS)
 def test_results_are_the_original_ones(tmp_path, name):
     source = tmp_path / "called.c"
-    loops = f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ {LOOPS[name]} }}"
+    loops = f"for (int i = 0; i < n; i++) {{ {ARRAYS[name]} }}"
     parameters = (
         "int n, double a[n][n], double *restrict b, unary_pointer f, struct layer *p, struct layer q,"
         " void (*change)(double *, int), int k"
@@ -119,7 +160,8 @@ def test_results_are_the_original_ones(tmp_path, name):
         "a[i] = f(a[i]); if (a[i] > 3) f = half;",
         "a[i] = functions[k](a[i]);",
         "a[i] = unknown()(a[i]);",
-        "a[i] = summed(f, 3, a);",
+        "a[i] = changing(f, 3, a);",
+        "a[i] = counting(f, 3, a);",
     ],
 )
 def test_other_pointers_are_refused(tmp_path, loop):
@@ -127,8 +169,10 @@ def test_other_pointers_are_refused(tmp_path, loop):
     source.write_text(
         "static double half(double x) { return x / 2; }\ndouble (*functions[2])(double) = {half, half};\n"
         "double (*unknown(void))(double);\n"
-        "static double summed(double (*f)(double), int n, const double *x)"
-        " { double s = 0; for (int k = 0; k < n; k++) s += f(x[k]); return s; }\n"
+        "static double changing(double (*f)(double), int n, const double *x)"
+        " { double s = 0; for (int k = 0; k < n; k++) { s += f(x[k]); f = half; } return s; }\n"
+        "static double counting(double (*f)(double), int n, const double *x)"
+        " { static int count; double s = count++; for (int k = 0; k < n; k++) s += f(x[k]); return s; }\n"
         f"void other(int n, int k, double *a, double (*f)(double)) {{\n#pragma scop\n"
         f"for (int i = 0; i < n; i++) {{ {loop} }}\n#pragma endscop\n}}\n"
     )
