@@ -142,7 +142,8 @@ def run_device_batch(
     """The same on a device of this machine, or the emulated one of CUDA."""
     programs = [STREAMS[stream](seed, first + index) for index in range(size)]
     rng = random.Random(f"{seed}:{first}:{device}")  # noqa: S311 -- wants to be repeatable
-    settings = [{"backend": device, **each} for each in rng.sample(devices.SETTINGS, ways)]
+    choices = devices.OVER_TIME if stream == "steps" else devices.SETTINGS
+    settings = [{"backend": device, **each} for each in rng.sample(choices, ways)]
     outcome = Harness(folder, run_seconds=120, tool_seconds=120).check(
         programs, settings, [rng.choice(DEVICES[device])]
     )

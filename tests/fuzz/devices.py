@@ -14,22 +14,8 @@ from tests.emulator import stand_ins
 INCLUDE = ("-I", str(stand_ins.RUNTIME / "include"))
 LIBRARIES = ("-lm", "-ldl", "-lpthread")
 
-# Options to transform with, besides the backend: small blocks and tiles, of which a few rows fill several.
-SETTINGS: tuple[Mapping[str, str], ...] = (
-    {"min-work": "0"},
-    {"min-work": "0", "tile-sizes": "4,3,2", "block-sizes": "2,3", "grid-sizes": "2,3"},
-    {"min-work": "0", "tile-sizes": "3,5", "block-sizes": "3,2,2", "grid-sizes": "2"},
-    {"min-work": "0", "tile": "off", "block-sizes": "5", "grid-sizes": "3"},
-    {"min-work": "0", "tile-sizes": "8,8,4", "block-sizes": "4,4,4", "grid-sizes": "2,3", "fusion": "max"},
-    {"min-work": "0", "tile-sizes": "4", "block-sizes": "2", "verify": "on"},
-    {
-        "min-work": "0",
-        "contract-arrays": "on",
-        "tile-sizes": "4,3,2",
-        "block-sizes": "2,3",
-        "grid-sizes": "2,3",
-    },
-    {"min-work": "0", "schedule": "pluto", "tile-sizes": "4,5", "block-sizes": "4,2"},
+# Tiles over time, for steps above all.
+OVER_TIME: tuple[Mapping[str, str], ...] = (
     {
         "min-work": "0",
         "tile-shape": "hybrid",
@@ -46,6 +32,32 @@ SETTINGS: tuple[Mapping[str, str], ...] = (
         "device-tiles": "full-tiles",
         "device-launches": "graphs",
     },
+    {"min-work": "0", "tile-shape": "overlapped", "tile-sizes": "3,5,4", "block-sizes": "4,2"},
+    {
+        "min-work": "0",
+        "tile-shape": "overlapped",
+        "tile-sizes": "2,7",
+        "block-sizes": "8",
+        "device-tiles": "full-tiles",
+    },
+)
+# Options to transform with, besides the backend: small blocks and tiles, of which a few rows fill several.
+SETTINGS: tuple[Mapping[str, str], ...] = (
+    {"min-work": "0"},
+    {"min-work": "0", "tile-sizes": "4,3,2", "block-sizes": "2,3", "grid-sizes": "2,3"},
+    {"min-work": "0", "tile-sizes": "3,5", "block-sizes": "3,2,2", "grid-sizes": "2"},
+    {"min-work": "0", "tile": "off", "block-sizes": "5", "grid-sizes": "3"},
+    {"min-work": "0", "tile-sizes": "8,8,4", "block-sizes": "4,4,4", "grid-sizes": "2,3", "fusion": "max"},
+    {"min-work": "0", "tile-sizes": "4", "block-sizes": "2", "verify": "on"},
+    {
+        "min-work": "0",
+        "contract-arrays": "on",
+        "tile-sizes": "4,3,2",
+        "block-sizes": "2,3",
+        "grid-sizes": "2,3",
+    },
+    {"min-work": "0", "schedule": "pluto", "tile-sizes": "4,5", "block-sizes": "4,2"},
+    *OVER_TIME,
 )
 
 

@@ -24,17 +24,13 @@ from dataclasses import replace
 from functools import reduce
 
 import islpy as isl
-from pycparser import c_ast
 
 from polybuild.analysis.dependences import accesses_of, may_be_private, written_and_flow
 from polybuild.c.basic_types import LONG_LONG
-from polybuild.c.syntax_tree import duplicate
 from polybuild.scop.duplicates import array_of_tiles, names_in_use, unused_names
 from polybuild.scop.model import Access, AccessKind, Array, Iterator, Scop, Statement
-from polybuild.targets.gpu.copy_statements import inside as within
-from polybuild.targets.gpu.footprint import box_of
 from polybuild.targets.gpu.overlapped_values import CarriedArray, keeps_values, last_writes
-from polybuild.targets.gpu.tile_caches import as_map
+from polybuild.targets.gpu.overlapped_versions import VersionStatements, by_dimension, named
 from polybuild.transform.tiling.phases import Phase, divided
 from polybuild.transform.tiling.stencil import Stencil
 from polybuild.values import dataclass
@@ -64,13 +60,13 @@ class OverlappedModel:
         self._live_out = live_out
         self._stencil = stencil
         self._height = sizes[0] * stencil.steps
-        self._widths = [each * stencil.scale for each in sizes[1:]]
+        self._widths = tuple(each * stencil.scale for each in sizes[1:])
         self._count = len(stencil.space)
         self._places = reduce(isl.UnionMap.flat_range_product, map(_as_map, stencil.space))
         self._taken = names_in_use(scop)
         where = _as_map(stencil.time).flat_range_product(self._places).intersect_domain(scop.domain)
         tiles = isl.Set.from_union_set(where.range()).apply(self._tiles(own=True))
-        self._kept = _by_dimension(tiles.intersect_params(scop.context))
+        self._kept = by_dimension(tiles.intersect_params(scop.context))
 
     def build(self) -> OverlappedSteps | None:
         """The model; None if there is none, or a value would not be what it was."""
@@ -88,21 +84,22 @@ class OverlappedModel:
         copies = tuple(self._copy(each, own) for each in scop.statements)
         waves = _params_and_wave(copies)
         last = waves.lexmax()
+        make = VersionStatements(scop, self._widths)
         names = iter(unused_names(scop, 4 * len(carried)))
         begin, load, store = [], [], []
         for each in carried:
             passed = self._is_passed(each.array, last)
-            stored = self._stored(each, waves)
-            loaded = self._load(next(names), each, copies, stored if passed else None)
+            stored = make.stored(each, waves)
+            loaded = make.load(next(names), each, copies, stored if passed else None)
             if loaded is None:
                 return None
             if not loaded.domain.is_empty():
                 load.append(loaded)
-                begin.append(self._begin(next(names), each, waves.params()))
+                begin.append(make.begin(next(names), each, waves.params()))
             late = stored.intersect(last.insert_dims(_set, 1, stored.dim(_set) - 1)).coalesce()
             if passed:
-                store.append(self._store(next(names), each, stored.subtract(late).coalesce(), late=False))
-            store.append(self._store(next(names), each, late, late=True))
+                store.append(make.store(next(names), each, stored.subtract(late).coalesce(), late=False))
+            store.append(make.store(next(names), each, late, late=True))
         if not begin:
             return None
         store = [each for each in store if not each.domain.is_empty()]
@@ -202,7 +199,7 @@ class OverlappedModel:
         depth = 1 + self._count
         iterators = (*self._counters(statement), *statement.iterators)
         domain = self._needed(statement).wrap().flatten().set_tuple_name(statement.name)
-        domain = _named(domain, iterators)
+        domain = named(domain, iterators)
 
         def moved(access: Access) -> Access:
             own = arrays.get(access.array.name)
@@ -220,102 +217,6 @@ class OverlappedModel:
     def _counters(self, statement: Statement) -> list[Iterator]:
         names = ["wave", *(f"tile{k}" for k in range(self._count))]
         return [Iterator(f"polybuild_{each}", LONG_LONG, statement.location) for each in names]
-
-    def _begin(self, name: str, carried: CarriedArray, when: isl.Set) -> Statement:
-        """Both versions of an array get its old values."""
-        array = carried.array
-        elements = _elements(self._scop, array).intersect_params(when)
-        version = isl.Set("{ [q] : 0 <= q <= 1 }")
-        domain = version.flat_product(elements.reset_tuple_id()).set_tuple_name(name)
-        identity = domain.identity()
-        read = identity.project_out(_out, 0, 1).set_tuple_name(_out, array.name)
-        return self._assignment(
-            name,
-            domain,
-            (carried.versions, identity.set_tuple_name(_out, carried.versions.name)),
-            (array, read),
-        )
-
-    def _load(
-        self, name: str, carried: CarriedArray, copies: Sequence[Statement], stored: isl.Set | None
-    ) -> Statement | None:
-        """What tiles touch of an array, as boxes; where nothing is ``stored`` what nothing writes of that.
-
-        None if there is no such box.
-        """
-        inside, depth = carried.inside, 1 + self._count
-        there = _elements(self._scop, carried.array).reset_tuple_id().insert_dims(_set, 0, depth)
-        touched = isl.Set.empty(there.get_space()) if stored is None else stored
-        for each in copies:
-            for access in each.accesses_to(inside):
-                if access.kind is AccessKind.READ:
-                    touched = touched.union(access.relation.range().reset_tuple_id())
-        box = box_of(as_map(touched, depth))
-        if box is None:
-            return None
-        tiles = _by_dimension(touched.project_out(_set, depth, touched.dim(_set) - depth))
-        tiles = tiles.insert_dims(_set, depth, len(box.sizes))
-        domain = within(box, there.get_space(), depth).intersect(there).intersect(tiles)
-        if stored is None:
-            _, must, _ = accesses_of(self._scop, carried.array)
-            written = isl.Set.from_union_set(must.range()).reset_tuple_id().insert_dims(_set, 0, depth)
-            domain = domain.intersect(touched.subtract(written))
-        domain = domain.coalesce().set_tuple_name(name)
-        target = domain.identity().set_tuple_name(_out, inside.name)
-        return self._assignment(
-            name, domain, (inside, target), (carried.versions, self._version(domain, carried, ahead=0))
-        )
-
-    def _version(self, domain: isl.Set, carried: CarriedArray, ahead: int) -> isl.Map:
-        """``{ [T, b0, ..., x0, ...] -> versions[(T + ahead) % 2, x0, ...] }``."""
-        depth = 1 + self._count
-        dims = [f"d{each}" for each in range(domain.dim(_set))]
-        place = ", ".join(["q", *dims[depth:]])
-        name = domain.get_tuple_name()
-        relation = isl.Map(
-            f"{{ {name}[{', '.join(dims)}] -> {carried.versions.name}[{place}] : q = (d0 + {ahead}) mod 2 }}"
-        )
-        return relation.intersect_domain(domain)
-
-    def _stored(self, carried: CarriedArray, waves: isl.Set) -> isl.Set:
-        """``{ [T, b0, ..., x0, ...] }``: the part of tiles of all that steps write of an array."""
-        _, must, _ = accesses_of(self._scop, carried.array)
-        place = isl.Map.from_multi_aff(carried.place)
-        names = [f"s{k}" for k in range(self._count)]
-        bounds = [f"{width} b{k} <= s{k} < {width} b{k} + {width}" for k, width in enumerate(self._widths)]
-        tiles = ", ".join(f"b{k}" for k in range(self._count))
-        tile = isl.Map(f"{{ [{', '.join(names)}] -> [{tiles}] : {' and '.join(bounds)} }}")
-        own = place.apply_range(tile).intersect_domain(isl.Set.from_union_set(must.range()))
-        parts = own.reverse().reset_tuple_id(_out).wrap().flatten().coalesce()
-        return waves.flat_product(parts).coalesce()
-
-    def _store(self, name: str, carried: CarriedArray, domain: isl.Set, *, late: bool) -> Statement:
-        domain = domain.set_tuple_name(name)
-        depth = 1 + self._count
-        source = domain.identity().set_tuple_name(_out, carried.inside.name)
-        if late:
-            target = domain.identity().project_out(_out, 0, depth).set_tuple_name(_out, carried.array.name)
-            return self._assignment(name, domain, (carried.array, target), (carried.inside, source))
-        version = self._version(domain, carried, ahead=1)
-        return self._assignment(name, domain, (carried.versions, version), (carried.inside, source))
-
-    def _assignment(
-        self, name: str, domain: isl.Set, target: tuple[Array, isl.Map], source: tuple[Array, isl.Map]
-    ) -> Statement:
-        place = target[0].location
-        nodes = [
-            duplicate(array.expression) if array.expression is not None else c_ast.ID(array.name)
-            for array, _ in (target, source)
-        ]
-        reads = Access(source[0], source[1], AccessKind.READ, nodes[1], certain=True)
-        writes = Access(target[0], target[1], AccessKind.WRITE, nodes[0], certain=True)
-        iterators = tuple(
-            Iterator(f"polybuild_d{each}", LONG_LONG, place) for each in range(domain.dim(_set))
-        )
-        body = c_ast.Assignment("=", nodes[0], nodes[1])
-        domain = _named(domain, iterators)
-        first = self._scop.statements[0]
-        return Statement(name, domain, iterators, body, (reads, writes), first.location, first.end_line)
 
     # Where instances are
 
@@ -386,39 +287,6 @@ def _writes(scop: Scop, array: Array) -> bool:
     return any(
         access.kind is not AccessKind.READ for each in scop.statements for access in each.accesses_to(array)
     )
-
-
-def _elements(scop: Scop, array: Array) -> isl.Set:
-    """All elements that ``scop`` touches, and those between them."""
-    reads, must, may = accesses_of(scop, array)
-    touched = isl.Set.from_union_set(reads.union(must).union(may).range()).intersect_params(scop.context)
-    return _by_dimension(touched).set_tuple_name(array.name)
-
-
-def _by_dimension(points: isl.Set) -> isl.Set:
-    """The least box around ``points``, of which each side is a hull."""
-    sides = []
-    for position in range(points.dim(_set)):
-        after = points.dim(_set) - position - 1
-        side = points.project_out(_set, position + 1, after).project_out(_set, 0, position).reset_tuple_id()
-        hull = isl.Set.from_basic_set(side.remove_divs().simple_hull())
-        bounded = hull.dim_has_lower_bound(_set, 0) and hull.dim_has_upper_bound(_set, 0)
-        sides.append(hull if bounded else _between(side.dim_min(0), side.dim_max(0)))
-    return reduce(isl.Set.flat_product, sides)
-
-
-def _between(low: isl.PwAff, high: isl.PwAff) -> isl.Set:
-    """``{ [x] : low <= x <= high }``, functions of the parameters."""
-    space = isl.Set("{ [x] }").align_params(low.get_space()).get_space()
-    value = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), _set, 0)
-    ends = [each.insert_domain(space) for each in (low, high)]
-    return value.ge_set(ends[0]).intersect(value.le_set(ends[1])).coalesce()
-
-
-def _named(domain: isl.Set, iterators: Sequence[Iterator]) -> isl.Set:
-    for position, each in enumerate(iterators):
-        domain = domain.set_dim_name(_set, position, each.name)
-    return domain
 
 
 def _dimension(domain: isl.Set, position: int) -> isl.PwAff:

@@ -7,6 +7,7 @@ from polybuild.options import Options
 from polybuild.scop.model import AccessKind
 from polybuild.targets.device import SharedTile
 from polybuild.targets.gpu.overlapped_steps import OverlappedModel
+from polybuild.targets.gpu.overlapped_versions import VersionStatements
 from polybuild.targets.gpu.target import CUDA
 from polybuild.transform.tiling.stencil import find_stencil
 
@@ -94,12 +95,12 @@ def test_tiles_that_compute_too_little_are_found_out(built, monkeypatch):
 
 def test_versions_that_are_mixed_up_are_found_out(built, monkeypatch):
     """A tile that stores into the version that others still read, or loads what none has stored."""
-    version = OverlappedModel._version
+    version = VersionStatements._version
 
     def same(model, domain, array, ahead):
         return version(model, domain, array, 0 * ahead)
 
-    monkeypatch.setattr(OverlappedModel, "_version", same)
+    monkeypatch.setattr(VersionStatements, "_version", same)
     assert built(LINE) is None
 
 
