@@ -50,11 +50,16 @@ class StandIns:
         }
         return {**os.environ, **{name: value for name, value in settings.items() if value}}
 
-    def report(self, command: list[str], *, file: Path | None = None, **how: Any) -> dict[str, Any]:
-        """What the driver counted while ``command`` ran, by way of ``file``; it must succeed."""
+    def report(
+        self, command: list[str], *, file: Path | None = None, limit: float = 120, **how: Any
+    ) -> dict[str, Any]:
+        """What the driver counted while ``command`` ran, by way of ``file``; it must succeed.
+
+        ``limit`` is in seconds.
+        """
         file = file or self.folder / f"report-{os.getpid()}.json"
         environment = self.environment(POLYBUILD_EMULATOR_REPORT=str(file), **how)
-        subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120)
+        subprocess.run(command, env=environment, check=True, capture_output=True, timeout=limit)
         counted: dict[str, Any] = json.loads(file.read_text())
         file.unlink()
         return counted

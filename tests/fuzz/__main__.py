@@ -1,7 +1,7 @@
 """Compare random programs with themselves transformed.
 
 usage: python -m tests.fuzz [--count N] [--seed S] [--first I] [--ways W] [--jobs J] [--log FILE]
-       [--found FOLDER] [--programs generate|chains|privates|pieces|steps|rows|updates]
+       [--found FOLDER] [--programs generate|chains|privates|pieces|steps|stencils|rows|updates]
        [--ranks] [--device cuda|opencl]
 
 Program I of seed S is always the same one. With --log, finished batches are written to
@@ -56,7 +56,7 @@ from .privates import private_values
 from .program import Program
 from .reduce import reduce
 from .rows import rows
-from .steps import steps
+from .steps import stencils, steps
 from .text import batch_text
 from .updates import updates
 
@@ -66,6 +66,7 @@ STREAMS: dict[str, Callable[[int, int], Program]] = {
     "privates": private_values,
     "pieces": pieces,
     "steps": steps,
+    "stencils": stencils,
     "rows": rows,
     "updates": updates,
 }
@@ -142,7 +143,7 @@ def run_device_batch(
     """The same on a device of this machine, or the emulated one of CUDA."""
     programs = [STREAMS[stream](seed, first + index) for index in range(size)]
     rng = random.Random(f"{seed}:{first}:{device}")  # noqa: S311 -- wants to be repeatable
-    choices = devices.OVER_TIME if stream == "steps" else devices.SETTINGS
+    choices = devices.OVER_TIME if stream == "stencils" else devices.SETTINGS
     settings = [{"backend": device, **each} for each in rng.sample(choices, ways)]
     outcome = Harness(folder, run_seconds=120, tool_seconds=120).check(
         programs, settings, [rng.choice(DEVICES[device])]

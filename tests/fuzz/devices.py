@@ -14,7 +14,7 @@ from tests.emulator import stand_ins
 INCLUDE = ("-I", str(stand_ins.RUNTIME / "include"))
 LIBRARIES = ("-lm", "-ldl", "-lpthread")
 
-# Tiles over time, for steps above all.
+# Tiles over time: plain stencils have these alone.
 OVER_TIME: tuple[Mapping[str, str], ...] = (
     {
         "min-work": "0",

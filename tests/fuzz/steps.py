@@ -20,10 +20,16 @@ def steps(seed: int, index: int) -> Program:
     return _Steps(rng, values, f"s{seed}_{index}").program()
 
 
+def stencils(seed: int, index: int) -> Program:
+    """Program ``index`` of plain steps: what is beside a grid stays as it is, and nothing is summed up."""
+    rng, values = (random.Random(f"{each}:{seed}:{index}") for each in ("stencils", "plain"))  # noqa: S311
+    return _Steps(rng, values, f"st{seed}_{index}", plain=True).program()
+
+
 class _Steps:
     """Makes one program: a loop over ``steps`` with sweeps over places 1 to the extent of each dimension."""
 
-    def __init__(self, rng: random.Random, values: random.Random, name: str) -> None:
+    def __init__(self, rng: random.Random, values: random.Random, name: str, *, plain: bool = False) -> None:
         self.rng = rng
         self.values = values
         self.name = name
@@ -34,7 +40,9 @@ class _Steps:
         self.type = rng.choice(("unsigned", "double", "unsigned char", "float"))
         self.period = rng.choice((0, 0, 2, 2, 3))
         # what stands beside a grid: the other border, a place of the same side, copies of these, or nothing
-        self.borders = [rng.choice(("ring", "ring", "clamped", "ghosts", "fixed")) for _ in self.extents]
+        borders = ("fixed",) if plain else ("ring", "ring", "clamped", "ghosts", "fixed")
+        self.borders = [rng.choice(borders) for _ in self.extents]
+        self.plain = plain
 
     def program(self) -> Program:
         now, after = (self._grid(each) for each in (0, 1))
@@ -49,9 +57,9 @@ class _Steps:
             for each in self._copies(dim)
         ]
         body = [*ghosts, *body] if self.period or self.rng.random() < 0.6 else [*body, *ghosts]
-        if self.rng.random() < 0.25:
+        if self.rng.random() < 0.25 and not self.plain:
             body.append(Do(Store(self._place(after, *(Num(1) for _ in self.extents)), "+=", Num(3))))
-        rarely = self.rng.random() < 0.35
+        rarely = self.rng.random() < 0.35 and not self.plain
         if rarely:
             body = [*body, self._sum(now)] if self.rng.random() < 0.6 else [self._sum(now), *body]
         body = self._with_values(body)

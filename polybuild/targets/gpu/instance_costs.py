@@ -27,7 +27,7 @@ from polybuild.c.types import FloatingType
 from polybuild.machine.model import DOUBLE, SEPARATE, Machine
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of
-from polybuild.scop.model import Access, Statement
+from polybuild.scop.model import Access, AccessKind, Statement
 from polybuild.storage.buffers import element_size
 from polybuild.targets.base import DeviceLimits
 from polybuild.targets.device import Kernel, KernelCost, SharedTile, ThreadTile, Tile
@@ -62,8 +62,10 @@ def kernel_cost(
     for each in accesses:
         of_statement[each.statement.name].append(each)
         statements[each.statement.name] = each.statement
-    extra = model.waiting(at_once)
-    found = {name: model.instance(each, of_statement[name]) + extra for name, each in statements.items()}
+    found = {
+        name: model.instance(each, of_statement[name]) + model.waiting(each, at_once)
+        for name, each in statements.items()
+    }
     return KernelCost(found, tuple(_largest_grid(each) for each in grid), at_once)
 
 
@@ -117,7 +119,8 @@ class _InstanceCosts:
         self._kernel = kernel
         self._machine = limits.machine
         self._fused = 1 if limits.contracts else SEPARATE
-        self._points = _points(mark, kernel)
+        self._points = () if kernel.in_steps else _points_of_tile(kernel)
+        self._in_step = _points_of_steps(mark, kernel) if kernel.in_steps else {}
         self._unrolled = any(isinstance(each, ThreadTile) for each in tiles)
         self._launched: Mapping[str, isl.Map] = {
             each.get_tuple_name(_in): each for each in maps_of(prefix_of(mark))
@@ -129,14 +132,24 @@ class _InstanceCosts:
         loop = 0.0 if self._unrolled else self._machine.device.instance
         return self._computes(statement) + loop + sum(map(self._accesses, accesses))
 
-    def waiting(self, at_once: int) -> float:
-        """The share of an instance in what blocks wait in each step; so many are ``at_once``."""
+    def waiting(self, statement: Statement, at_once: int) -> float:
+        """The share of an instance in what blocks wait in each step; so many are ``at_once``.
+
+        They wait as long as it takes to have operands from where the kernel keeps them.
+        """
         if not self._kernel.in_steps:
             return 0.0
-        device, count = self._machine.device, self._machine.multiprocessor.count
+        machine = self._machine
         threads = math.prod(axis.size for axis in self._kernel.threads)
-        points = math.prod(self._points)
-        return (device.meeting + points * device.latency) / (points * threads * at_once * count)
+        points = self._in_step.get(statement.name, 1)
+        near = all(self._is_near(each) for each in statement.accesses if each.kind is AccessKind.READ)
+        latency = machine.multiprocessor.latency if near else machine.device.latency
+        step = machine.device.meeting + points * latency
+        return step / (points * threads * at_once * machine.multiprocessor.count)
+
+    def _is_near(self, access: Access) -> bool:
+        """Whether an operand is in shared memory or a register."""
+        return not access.array.extents or id(access.node) in self._kept
 
     def _computes(self, statement: Statement) -> float:
         """What its operations take: those of products by instructions for matrices all at once."""
@@ -196,13 +209,20 @@ class _InstanceCosts:
         return element_size(access.array) if touched.is_injective() else 0.0
 
 
-def _points(mark: isl.ScheduleNode, kernel: Kernel) -> tuple[int, ...]:
-    """How many points a thread has along each mapped loop, of a tile or, at most, of a step."""
-    if not kernel.in_steps:
-        sizes = zip(kernel.tile, kernel.threads, strict=False)
-        return tuple(-(-size // axis.size) for size, axis in sizes)
+def _points_of_tile(kernel: Kernel) -> tuple[int, ...]:
+    """How many points of a tile a thread has along each mapped loop."""
+    sizes = zip(kernel.tile, kernel.threads, strict=False)
+    return tuple(-(-size // axis.size) for size, axis in sizes)
+
+
+def _points_of_steps(mark: isl.ScheduleNode, kernel: Kernel) -> dict[str, int]:
+    """How many points of each statement a thread has in a step at most, where that is a number."""
     turns = find_mark(mark, kernel.mark(MarkKind.POINTS)).parent()
-    in_step = prefix_of(turns).reverse().apply_range(turns.band_get_partial_schedule_union_map())
-    boxes = [box_of(each) for each in maps_of(in_step)]
-    known = [each.sizes for each in boxes if each is not None and each.elements]
-    return max(known, key=math.prod, default=(1,) * len(kernel.threads))
+    counted = turns.band_get_partial_schedule_union_map()
+    found = {}
+    for each in maps_of(prefix_of(turns)):
+        in_step = isl.UnionMap.from_map(each.reverse()).apply_range(counted)
+        boxes = [box_of(one) for one in maps_of(in_step)]
+        if boxes and all(one is not None and one.elements for one in boxes):
+            found[each.get_tuple_name(_in)] = max(one.elements for one in boxes if one is not None)
+    return found

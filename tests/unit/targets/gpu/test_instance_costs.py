@@ -14,6 +14,7 @@ from polybuild.driver.device_prediction import device_prediction_of, in_waves
 from polybuild.driver.domain_shares import domain_shares
 from polybuild.machine.model import Machine
 from polybuild.options import Options
+from polybuild.scop.model import AccessKind
 from polybuild.targets.gpu.target import CUDA
 from polybuild.targets.languages import CUDA_C
 
@@ -53,10 +54,18 @@ PRODUCTS = "int n, {0} C[restrict n][n], {0} A[restrict n][n], {0} B[restrict n]
 def predicted(model):
     """What a region takes on a device without transfers, for a compiler that fuses sums with products."""
 
-    def of(body: str, parameters: str, machine: Machine = _USUAL, *, reordered: bool = False, **sizes: int):
+    def of(
+        body: str,
+        parameters: str,
+        machine: Machine = _USUAL,
+        *,
+        reordered: bool = False,
+        shape: str = "auto",
+        **sizes: int,
+    ):
         found = model(body, parameters)
         rules = CompilerRules(may_contract=True, may_reassociate=reordered)
-        context = CompileContext(Options(), machine=machine, compiler=rules)
+        context = CompileContext(Options(tile_shape=shape), machine=machine, compiler=rules)
         plan = CUDA.plan(found.scop, found.dependences, context, None, ())
         shares = domain_shares(found.scop)
         request = DeviceRequest(found.scop, plan, CUDA_C, trip_counts(found.scop), 0, shares=shares)
@@ -127,8 +136,43 @@ def test_sums_that_are_not_fused_are_two_operations(model):
 
 def test_a_statement_in_several_kernels_counts_once(predicted):
     """The phases of tiles over time share the instances."""
-    one, two = (predicted(FDTD, GRIDS.format("float"), n=4096, steps=steps) for steps in (64, 128))
+    one, two = (
+        predicted(FDTD, GRIDS.format("float"), shape="hybrid", n=4096, steps=steps) for steps in (64, 128)
+    )
     assert two.parts["statements"] == pytest.approx(2 * one.parts["statements"])
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"), [(LAPLACIAN, 22.6), (FDTD, 54.4)], ids=["laplacian", "fdtd"]
+)  # gpu-stencil-times
+def test_predictions_of_tiles_over_time(predicted, body, measured):
+    found = predicted(body, GRIDS.format("float"), shape="hybrid", n=8192, steps=100)
+    assert measured / 1.5 < found.parts["statements"] / 1e6 < measured * 1.5
+
+
+def test_steps_wait_for_operands_where_the_kernel_keeps_them(model):
+    """What a tile loads comes from memory, all else that it reads from shared memory."""
+    found = model(LAPLACIAN, GRIDS.format("float"))
+    usual = Machine()
+
+    def costs(machine: Machine) -> dict[tuple[str, str], float]:
+        context = CompileContext(Options(tile_sizes=(4, 16, 32)), machine=machine)
+        scop, plan = CUDA.plan_overlapped(found.scop, found.dependences, context, frozenset())
+        arrays = {each.name: each.accesses for each in scop.statements}
+        (kernel,) = (mark for mark, each in plan.tree.costs.items() if len(each.statements) > 1)
+        return {
+            (next(one.array.name for one in arrays[name] if one.kind is AccessKind.READ), name): time
+            for name, time in plan.tree.costs[kernel].statements.items()
+        }
+
+    before = costs(usual)
+    assert {array for array, _ in before} == {"u_versions", "u_tile"}
+    for part, array in (("device", "u_versions"), ("multiprocessor", "u_tile")):
+        figures = getattr(usual, part)
+        slow = dataclasses.replace(usual, **{part: dataclasses.replace(figures, latency=2 * figures.latency)})
+        assert {key for key, time in costs(slow).items() if time > before[key]} == {
+            key for key in before if key[0] == array
+        }
 
 
 def test_waves_of_blocks():
