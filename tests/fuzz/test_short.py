@@ -15,7 +15,7 @@ from .privates import private_values
 from .program import Array as Variable
 from .program import Bin, Do, Loop, Num, Program, Read, Size, Store, Var, walk
 from .reduce import reduce
-from .steps import steps
+from .steps import stencils, steps
 from .text import batch_text
 from .updates import updates
 
@@ -85,6 +85,7 @@ def test_programs_are_free_of_undefined_behaviour(tmp_path):
     programs += [private_values(7, index) for index in range(20)]
     programs += [pieces(7, index) for index in range(20)]
     programs += [steps(7, index) for index in range(20)]
+    programs += [stencils(7, index) for index in range(10)]
     programs += [updates(7, index) for index in range(20)]
     assert Harness(tmp_path).invalid(programs) == []
 
