@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -377,3 +378,40 @@ def test_loops_of_functions_in_the_old_style_are_found(tmp_path):
         assert {each.function for each in result.regions if each.parallel_loops} == functions
         (tmp_path / "out.c").write_text(result.text)
         assert run(tmp_path / "out.c", "-fopenmp") == run(source)
+
+
+FALSE_PROMISES = {
+    "recurrence": "y[i + 1] = y[i] * 0.5 + x[i];",
+    "elements_that_meet": "y[k[i]] = y[k[i]] * 0.5 + x[i];",
+    "sum_without_a_clause": "y[0] += x[i] * 0.5;",
+    "variable_of_all": "last = last * 0.5 + x[i]; y[i] = last;",
+    "rows_that_meet": "for (int j = 1; j < 40; j++) y[i + j] = y[i + j - 1] * 0.5 + x[i + j];",
+}
+
+
+@pytest.mark.parametrize("name", FALSE_PROMISES)
+def test_false_promises_of_openmp_are_not_believed(tmp_path, name):
+    source = tmp_path / "promised.c"
+    source.write_text(
+        "#include <stdio.h>\nstatic double x[3000], y[3000], last;\nstatic int k[3000];\n"
+        "void run(int n) {\n#pragma scop\n#pragma omp parallel for\n"
+        f"for (int i = 0; i < n; i++) {{ {FALSE_PROMISES[name]} }}\n#pragma endscop\n}}\n"
+        "int main(void) {\n"
+        "  static const int sizes[] = {0, 1, 2, 7, 33, 2900};\n"
+        "  for (int i = 0; i < 3000; i++) { x[i] = i % 37 * 0.1; k[i] = i * 7 % 50; }\n"
+        "  for (int s = 0; s < 6; s++) run(sizes[s]);\n"
+        "  double sum = last;\n"
+        "  for (int i = 0; i < 3000; i++) sum += y[i] * (i % 5 + 1);\n"
+        '  printf("%.17g\\n", sum);\n  return 0;\n}\n'
+    )
+    result = compile_source(str(source), Options(min_work=0), ["gcc"], ["-O2"])
+    (tmp_path / "out.c").write_text(result.text)
+    printed = set()
+    for path, flags in ((source, ()), (tmp_path / "out.c", ("-fopenmp",))):
+        program = tmp_path / "program"
+        command = ["gcc", "-O2", "-ffp-contract=off", *flags, str(path), "-o", str(program), "-lm"]
+        subprocess.run(command, check=True, timeout=120)
+        threads = {**os.environ, "OMP_NUM_THREADS": "4"}
+        done = subprocess.run([str(program)], env=threads, check=True, capture_output=True, timeout=60)
+        printed.add(done.stdout)
+    assert len(printed) == 1

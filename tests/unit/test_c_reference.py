@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXECUTE = ROOT / "tests" / "execute"
+BUILDS = ROOT / "tests" / "builds"
 TABLE = (ROOT / "docs" / "reference" / "c.md").read_text()
 ROWS = [
     line.split(" | ")
@@ -29,7 +30,8 @@ def test_each_row_is_tested(row):
     assert named
     for file, case in named:
         if file.startswith("test_"):
-            text = (EXECUTE / f"{file}.py").read_text()
+            (path,) = (each / f"{file}.py" for each in (EXECUTE, BUILDS) if (each / f"{file}.py").exists())
+            text = path.read_text()
             assert f"def {case}" in text or f'"{case}": ' in text
         elif "refused" in what or row[0] == "| unsupported code is shown":
             assert OUTCOMES[f"{file}:{case}"] not in {"parallel", "serial"}
