@@ -29,7 +29,7 @@ from polybuild.storage.passed_values import pass_values, sequential_statements
 from polybuild.storage.scalar_expansion import PrivateNest, expand_private, private_nests
 from polybuild.storage.strips import limit_rows
 from polybuild.storage.temporaries import temporaries
-from polybuild.targets.cpu.expanded_tiles import map_expanded
+from polybuild.targets.cpu.expanded_tiles import NestOrder, map_expanded
 from polybuild.targets.cpu.expansion import Mapped
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.strides import Reference, Stride, references
@@ -214,6 +214,7 @@ def _expanded(
         return NOTHING_FREED
     remarks: list[str] = []
     nests = private_nests(scop, dependences, live_out, in_order, in_order)
+    known: dict[PrivateNest, NestOrder] = {}
     while nests:
         expansion = expand_private(scop, nests)
         if expansion is None:
@@ -221,7 +222,7 @@ def _expanded(
         forwarded = replace(expansion, scop=forward_definitions(expansion.scop, live_out, in_order))
         forwarded = limit_rows(forwarded, context.machine)
         own = compute_dependences(forwarded.scop, live_out)
-        found = map_expanded(forwarded, own, context)
+        found = map_expanded(forwarded, own, context, known)
         if not found.refused:
             return WithoutPrivate(Mapped(forwarded.scop, own, found.mapping), tuple(remarks))
         remarks += [each for nest in found.unbounded for each in _unbounded(nest)]

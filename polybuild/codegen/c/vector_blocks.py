@@ -285,6 +285,7 @@ class _Offsets:
 
     def __init__(self, stamps: isl.Set, build: isl.AstBuild) -> None:
         self._stamps = stamps
+        self._somewhere = _somewhere(stamps)
         self._build = build
         self._counted: list[tuple[isl.PwAff, isl.PwAff]] = []  # numbers, with the counters that they are
 
@@ -305,10 +306,25 @@ class _Offsets:
             if number.plain_is_equal(known):
                 return counter
         local = isl.LocalSpace.from_space(number.get_space().domain())
+        comparable = number.get_space().domain().is_equal(self._stamps.get_space())
+        here = number.eval(self._somewhere) if comparable else isl.Val.nan(number.get_ctx())
         counters = (
             isl.PwAff.var_on_domain(local, isl.dim_type.set, position)
             for position in reversed(range(number.dim(isl.dim_type.in_)))
+            if here.is_nan() or here.eq(self._somewhere.get_coordinate_val(isl.dim_type.set, position))
         )
         counter = next((each for each in counters if number.ne_set(each).is_disjoint(self._stamps)), number)
         self._counted.append((number, counter))
         return counter
+
+
+def _somewhere(stamps: isl.Set) -> isl.Point:
+    """One of the ``stamps``, with other values for each counter if there is such a one.
+
+    What is not equal there is not equal: isl has to look for a place where it is not only of the rest.
+    """
+    distinct = stamps
+    for position in range(stamps.dim(isl.dim_type.set)):
+        distinct = distinct.lower_bound_val(isl.dim_type.set, position, isl.Val(position + 1))
+    point = distinct.sample_point()
+    return stamps.sample_point() if point.is_void() else point

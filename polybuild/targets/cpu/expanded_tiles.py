@@ -62,10 +62,31 @@ class ExpandedMapping:
     unbounded: tuple[PrivateNest, ...]
 
 
-def map_expanded(expansion: Expansion, dependences: Dependences, context: CompileContext) -> ExpandedMapping:
-    """The mapping of a region with expanded variables in buffers, in register tiles or vector loops."""
+@dataclass(frozen=True, slots=True)
+class NestOrder:
+    """The ``order`` that was found for ``part`` of a region, which has ``dependences``."""
+
+    part: Scop
+    dependences: Dependences
+    order: isl.Schedule
+
+    def is_of(self, part: Scop, dependences: Dependences) -> bool:
+        """Whether it is that of ``part``, too, but for what arrays are called."""
+        return _same_but_for_names(self.part, part) and _same_pairs(self.dependences, dependences)
+
+
+def map_expanded(
+    expansion: Expansion,
+    dependences: Dependences,
+    context: CompileContext,
+    known: dict[PrivateNest, NestOrder] | None = None,
+) -> ExpandedMapping:
+    """The mapping of a region with expanded variables in buffers, in register tiles or vector loops.
+
+    Orders of nests that are ``known``, from when others were expanded as well, are not found again.
+    """
     scop = expansion.scop
-    orders = _Orders(expansion, dependences, context)
+    orders = _Orders(expansion, dependences, context, {} if known is None else known)
     schedule = orders.below(scop.schedule.get_root().child(0))
     mapping = map_to_cpu(scop, dependences, schedule, context)
     root = mapping.schedule.get_root()
@@ -164,6 +185,7 @@ class _Orders:
     expansion: Expansion
     dependences: Dependences
     context: CompileContext
+    known: dict[PrivateNest, NestOrder]
 
     def below(self, node: isl.ScheduleNode, around: isl.MultiUnionPwAff | None = None) -> isl.Schedule:
         """The order of what is below ``node``: nests between the others as they stand.
@@ -215,7 +237,7 @@ class _Orders:
         part = part_of(self.expansion.scop, names)
         free = part if nest is None else part_of(part, names - nest.in_order)
         own = self.dependences.within(free.domain, around)
-        order = choose_schedule(free, own, self.context)
+        order = self._chosen(free, own, nest)
         if nest is not None and nest.in_order:
             order = order.sequence(part_of(part, names & nest.in_order).schedule)
         if around is not None:
@@ -225,6 +247,48 @@ class _Orders:
         if number is None:
             return order
         return _tiled(part, self.expansion.nests[number], order, number, self.context)
+
+    def _chosen(self, part: Scop, own: Dependences, nest: PrivateNest | None) -> isl.Schedule:
+        """The order of ``part``, of a ``nest`` or beside all of them, that was known or is found now."""
+        before = None if nest is None else self.known.get(nest)
+        if before is not None and before.is_of(part, own):
+            return before.order
+        order = choose_schedule(part, own, self.context)
+        if nest is not None:
+            self.known[nest] = NestOrder(part, own, order)
+        return order
+
+
+def _same_but_for_names(one: Scop, other: Scop) -> bool:
+    """Whether the same statements access the same elements in the same order, in arrays of any names."""
+    if [each.name for each in one.statements] != [each.name for each in other.statements]:
+        return False
+    there: dict[str, str] = {}
+    for mine, its in zip(one.statements, other.statements, strict=True):
+        if len(mine.accesses) != len(its.accesses):
+            return False
+        for old, new in zip(mine.accesses, its.accesses, strict=True):
+            if there.setdefault(old.array.name, new.array.name) != new.array.name or old.kind != new.kind:
+                return False
+            places = (each.relation.reset_tuple_id(isl.dim_type.out) for each in (old, new))
+            if not isl.Map.plain_is_equal(*places):
+                return False
+    return len(set(there.values())) == len(there) and bool(one.schedule.plain_is_equal(other.schedule))
+
+
+def _same_pairs(one: Dependences, other: Dependences) -> bool:
+    """Whether the same instances depend on each other, those of private arrays and reductions, too."""
+    unions = [
+        (
+            each.flow,
+            each.false,
+            *(pairs for private in each.private for pairs in (private.flow, private.order)),
+            *(reduction.pairs for reduction in each.reductions),
+        )
+        for each in (one, other)
+    ]
+    mine, its = ([union for union in own if not union.is_empty()] for own in unions)
+    return len(mine) == len(its) and all(map(isl.UnionMap.is_equal, mine, its))
 
 
 def _without_fixed(node: isl.ScheduleNode, around: isl.UnionMap) -> isl.ScheduleNode:

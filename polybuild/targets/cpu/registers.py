@@ -125,7 +125,9 @@ class RegisterTiler:
 
     def _separate(self, nest: BlockedNest) -> isl.ScheduleNode | None:
         """Run full blocks before or after all else in the band, as is legal; their place in the sequence."""
-        full = isl.UnionSet.from_set(nest.schedule.prefix.intersect_range(nest.full).domain())
+        run = nest.schedule.prefix.intersect_range(nest.full).domain()
+        # what the parameters are anyway would make pieces of the rest, one for each of it that does not hold
+        full = isl.UnionSet.from_set(run).gist_params(self._scop.context)
         rest = nest.band.get_domain().subtract(full).coalesce()
         if rest.is_empty():
             return distribute(nest.band, [full]).child(0)

@@ -176,9 +176,8 @@ class LoopCost:
 
     def on(self, running: Running) -> Cost:
         """The cost of what is ``running``."""
-        entering = running.traffic.entering(running.segments, _levels(self.machine))
-        parts = zip(running.segments, entering, strict=True)
-        return sum((self._segment(nest, running, moved) for nest, moved in parts), Cost())
+        parts = _work_of(Itself(self.loops), Itself(running), Itself(self.machine), self.compiled_bytes)
+        return sum((self._segment(nest, running, work) for nest, work in parts), Cost())
 
     def shared_at(self, values: Mapping[str, int]) -> float:
         """How many iterations threads share at once, at most, where parameters have ``values``; 0 if none."""
@@ -194,29 +193,22 @@ class LoopCost:
             default=0.0,
         )
 
-    def _segment(self, nest: Nest, running: Running, entering: tuple[float, ...]) -> Cost:
-        """The cost of loops that come one after the other, which bring what is ``entering`` to each level."""
-        traffic = running.traffic
+    def _segment(self, nest: Nest, running: Running, work: _PricedWork) -> Cost:
+        """The cost of loops that come one after the other, whose ``work`` is shared among threads."""
         cost, conflicts, alone, shared, starts = Cost(), 0.0, 0.0, 0.0, 0.0
-        bodies = [(self.loops.bodies[id(leaf)], traffic.extents[id(leaf)]) for leaf, _ in leaves(nest)]
-        taken = taken_to_lanes(bodies, self.machine, self.compiled_bytes)
-        timed: dict[int, tuple[Body, float]] = {}
-        for (leaf, _), (body, extents) in zip(leaves(nest), bodies, strict=True):
-            around, trips = body.around, extents.trips
-            own = cost_on_core(body, extents, self.machine, self.compiled_bytes, taken)
-            faster = self._speedup(around, trips)
+        for (_, around), (own, columns, extents) in zip(leaves(nest), work.leaves, strict=True):
+            faster = self._speedup(around, extents.trips)
             cost += own.divided(faster)
-            conflicts += time_of_conflicts(body, extents, running.point, self.machine) / faster
-            timed[id(leaf)] = body, own.total / (extents.count or 1.0)
-            alone += own.total
-            shared += own.total / faster
-            starts = max(starts, _starts(around, trips) if self.parallel else 0.0)
+            conflicts += columns / faster
+            total = own.total
+            alone += total
+            shared += total / faster
+            starts = max(starts, _starts(around, extents.trips) if self.parallel else 0.0)
         gain = alone / shared if shared else 1.0
-        slower = with_first_lines(nest, timed, traffic, self.machine)
-        moved = self._moved(entering, traffic, slower, gain)
+        moved = self._moved(work.entering, running.traffic, work.slower, gain)
         together = starts * self.machine.threads.start
         if starts:
-            together += time_of_exchange(nest, traffic, self.machine)
+            together += time_of_exchange(nest, running.traffic, self.machine)
         return (cost + moved).overlapping() + Cost(threads=together, conflicts=conflicts)
 
     def _moved(
@@ -255,6 +247,42 @@ class LoopCost:
         rounds = math.ceil(tiles / threads.processors) or 1
         balanced = tiles / rounds / threads.processors
         return max(1.0, threads.cores * siblings * balanced)
+
+
+@dataclass(frozen=True, slots=True)
+class _PricedWork:
+    """What loops that come one after the other do, whoever does it.
+
+    ``leaves`` have the cost of each on a core, what its conflicts take, and its extents. From the last cache
+    and from memory loops are ``slower`` than in long rows; they bring what is ``entering`` to each level.
+    """
+
+    leaves: tuple[tuple[Cost, float, Extents], ...]
+    slower: tuple[float, float]
+    entering: tuple[float, ...]
+
+
+@remembered  # one thread and all threads do the same, with data in caches, too
+def _work_of(
+    loops: Itself[Loops], running: Itself[Running], machine: Itself[Machine], compiled_bytes: int
+) -> tuple[tuple[Nest, _PricedWork], ...]:
+    """The work of each part of what is ``running``."""
+    segments, traffic, point = running.value.segments, running.value.traffic, running.value.point
+    entering = traffic.entering(segments, _levels(machine.value))
+    found = []
+    for nest, moved in zip(segments, entering, strict=True):
+        own = [leaf for leaf, _ in leaves(nest)]
+        bodies = [(loops.value.bodies[id(leaf)], traffic.extents[id(leaf)]) for leaf in own]
+        taken = taken_to_lanes(bodies, machine.value, compiled_bytes)
+        timed: dict[int, tuple[Body, float]] = {}
+        done = []
+        for leaf, (body, extents) in zip(own, bodies, strict=True):
+            cost = cost_on_core(body, extents, machine.value, compiled_bytes, taken)
+            timed[id(leaf)] = body, cost.total / (extents.count or 1.0)
+            done.append((cost, time_of_conflicts(body, extents, point, machine.value), extents))
+        slower = with_first_lines(nest, timed, traffic, machine.value)
+        found.append((nest, _PricedWork(tuple(done), slower, moved)))
+    return tuple(found)
 
 
 def _levels(machine: Machine) -> tuple[MemoryLevel, ...]:

@@ -80,12 +80,27 @@ class _Rows:
         return max(float(unit), self.rows * self.length)
 
 
+_Part = tuple[str, _Matrix, _Matrix]
+
+
+@dataclass(frozen=True, slots=True)
+class _TouchedParts:
+    """What a leaf touches: one of the ``references`` to each part of an array, and the arrays ``written``.
+
+    References to a part, by array, matrix and parametric offset, touch the same but for a few elements.
+    """
+
+    references: Mapping[_Part, Reference]
+    written: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Traffic:
     """The bytes that a nest moves where its leaves have ``extents`` and ``references``, by their identity.
 
     ``found`` are footprints that were asked for before, ``wholes`` those of arrays, ``boxes`` what references
-    touch in boxes, ``inside`` the leaves of nests, ``moves`` what nests move through levels.
+    touch in boxes, ``inside`` the leaves of nests, ``moves`` what nests move through levels, ``parts`` what
+    leaves touch.
     """
 
     extents: Mapping[int, Extents]
@@ -95,6 +110,7 @@ class Traffic:
     boxes: dict[tuple[int, tuple[float, ...]], _Rows] = field(default_factory=dict)
     inside: dict[int, tuple[NestLeaf, ...]] = field(default_factory=dict)
     moves: dict[tuple[int, tuple[MemoryLevel, ...]], tuple[float, ...]] = field(default_factory=dict)
+    parts: dict[int, _TouchedParts] = field(default_factory=dict)
 
     def through(self, nest: Nest, levels: tuple[MemoryLevel, ...]) -> tuple[float, ...]:
         """``moved`` for each of ``levels``, while ``nest``, which lives as long as this, runs once."""
@@ -171,20 +187,17 @@ class Traffic:
         return self.found[key]
 
     def _boxed_footprint(self, inside: Iterable[NestLeaf], unit: int, depth: int) -> _Footprint:
-        bytes_of: dict[tuple[str, _Matrix, _Matrix], float] = {}
+        bytes_of: dict[_Part, float] = {}
         written: set[str] = set()
         for leaf in inside:
             found = self.extents[id(leaf)]
             box, instances = found.boxes[depth], math.prod(found.trips[depth:])
-            for each in self.references[id(leaf)]:
-                name = each.access.array.name
-                key = (name, each.matrix, parametric_offset(each.access.relation))
-                bytes_of[key] = max(
-                    bytes_of.get(key, 0.0), min(instances * unit, self.bytes_of(each, box, unit))
-                )
-                if each.access.kind is not AccessKind.READ:
-                    written.add(name)
-        rows: dict[tuple[str, _Matrix, _Matrix], float] = {}
+            parts = self._parts(leaf)
+            for key, each in parts.references.items():
+                size = min(instances * unit, self.bytes_of(each, box, unit))
+                bytes_of[key] = max(bytes_of.get(key, 0.0), size)
+            written |= parts.written
+        rows: dict[_Part, float] = {}
         # parts of the same rows share units, or one is small
         for (name, matrix, offset), size in bytes_of.items():
             key = (
@@ -201,6 +214,20 @@ class Traffic:
         back = sum(size for name, size in touched.items() if name in written)
         again = sum(arrays[name] - size for name, size in touched.items())
         return _Footprint(sum(touched.values()), moved := sum(touched.values()) + back, moved + again)
+
+    def _parts(self, leaf: NestLeaf) -> _TouchedParts:
+        """What ``leaf`` touches in its arrays."""
+        if id(leaf) not in self.parts:
+            references = self.references[id(leaf)]
+            found: dict[_Part, Reference] = {}
+            for each in references:
+                offset = parametric_offset(each.access.relation)
+                found.setdefault((each.access.array.name, each.matrix, offset), each)
+            written = {
+                each.access.array.name for each in references if each.access.kind is not AccessKind.READ
+            }
+            self.parts[id(leaf)] = _TouchedParts(found, frozenset(written))
+        return self.parts[id(leaf)]
 
     def rows_of(self, reference: Reference, box: tuple[float, ...], unit: int) -> tuple[float, float]:
         """Rows that ``reference`` touches while counters take what ``box`` says, and bytes of their units."""
