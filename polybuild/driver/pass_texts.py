@@ -89,7 +89,8 @@ def mapping(found: CpuMapping) -> str:
 
 def _directive(said: LoopDirective) -> str:
     words = [name for name in ("parallel", "simd", "independent") if getattr(said, name)]
-    words += [f"schedule {said.schedule}"] if said.schedule else []
+    words += ["one by one"] if said.sharing.dynamic else []
+    words += ["in strips"] if said.sharing.longest > said.sharing.tile else []
     words += [f"private '{each.spelling}'" for each in said.private]
     words += [f"accumulates '{each.array.spelling}'" for each in said.accumulators]
     return ", ".join(words)

@@ -522,8 +522,9 @@ def map_to_threads(work: Transformation) -> None:
         work.mapped = work.without_private.mapped
         return
     scop, dependences = work.model.scop, work.model.dependences
+    aliases = aliases_of(work.model.region, strict=work.context.compiler.strict_aliasing)
     mapping, respected = choose_with_reductions(
-        scop, dependences, work.reductions, work.context, work.temporaries, among=work.orders
+        scop, dependences, work.reductions, work.context, work.temporaries, among=work.orders, aliases=aliases
     )
     work.mapped = Mapped(scop, respected, mapping)
 

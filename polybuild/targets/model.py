@@ -184,13 +184,25 @@ class ThreadLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadSharing:
+    """How threads share the iterations of a loop: each takes the next one if ``dynamic``, a part of all else.
+
+    Tiles of the size ``tile`` may be strips of any width up to ``longest`` instead; 0: they are as they are.
+    """
+
+    dynamic: bool = False
+    tile: int = 0
+    longest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class LoopDirective:
     """What is told of one loop: the loop of schedule dimension ``depth`` under a mark.
 
     Where that loop has a single iteration, isl leaves it out, and the directive goes with it.
 
-    Threads share the iterations of so many loops, this one and those right inside, as ``shared`` says
-    (handed out one by one where ``schedule`` is ``dynamic``). They run in the lanes of vectors if ``simd``.
+    Threads share the iterations of so many loops, this one and those right inside, as ``shared`` says, in
+    the way of ``sharing``. They run in the lanes of vectors if ``simd``.
     ``private`` are the arrays of which each iteration has a copy, ``accumulators`` what the iterations add up
     together, and ``reductions`` the same for variables of the generated code: an operator and its variables.
     Without any of these a loop for vectors is ``independent``: no iteration touches what another writes.
@@ -203,7 +215,7 @@ class LoopDirective:
     depth: int
     shared: int = 0
     simd: bool = False
-    schedule: str = ""
+    sharing: ThreadSharing = ThreadSharing()
     independent: bool = False
     private: tuple[Array, ...] = ()
     accumulators: tuple[Accumulator, ...] = ()

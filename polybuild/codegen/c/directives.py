@@ -133,7 +133,7 @@ class DirectivePrinter:
     def _clauses(
         self, directive: LoopDirective, accumulators: Sequence[OpenAccumulator], mentioned: Collection[str]
     ) -> list[str]:
-        clauses = [f"schedule({directive.schedule})"] if directive.schedule else []
+        clauses = ["schedule(dynamic)"] if directive.sharing.dynamic else []
         if directive.shared > 1:
             clauses.insert(0, f"collapse({directive.shared})")
         if directive.parallel:

@@ -75,7 +75,7 @@ ZERO = Operand("0", ATOM, is_zero=True)
 
 
 Chosen = Sequence[tuple[isl.AstExpr, str]]
-"""Choices, ``x ? y : z``, and the constants that they are in."""
+"""Expressions, such as choices ``x ? y : z``, and the constants that they are in."""
 
 
 class ExpressionPrinter:
@@ -124,6 +124,10 @@ class ExpressionPrinter:
         return self._operation(expression)
 
     def _operation(self, expression: isl.AstExpr) -> tuple[str, int]:
+        for chosen, name in self._chosen:
+            if chosen.is_equal(expression):
+                self._in_use.variables.add(name)
+                return name, ATOM
         op = _Op(expression.op_get_type())
         arguments = [expression.op_get_arg(i) for i in range(expression.op_get_n_arg())]
         if op == _Op.add and _is_negated(arguments[0]) and not _is_negated(arguments[1]):
@@ -144,10 +148,6 @@ class ExpressionPrinter:
         if op == _Op.minus:
             return f"-{self.text(arguments[0], UNARY + 1)}", UNARY
         if op in CHOICES:
-            for choice, name in self._chosen:
-                if choice.is_equal(expression):
-                    self._in_use.variables.add(name)
-                    return name, ATOM
             test, yes, no = (self.text(each, TERNARY + 1) for each in arguments)
             return f"{test} ? {yes} : {no}", TERNARY
         raise NotImplementedError(f"isl AST operation {op}")

@@ -49,6 +49,7 @@ from polybuild.codegen.c.nodes import (
     flat,
     identifier_of,
     kind_of,
+    mentions,
     statements_in_a_row,
     surely_runs,
     users_below,
@@ -56,9 +57,12 @@ from polybuild.codegen.c.nodes import (
 from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.parts import PartsPrinter, counts_up
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter, block_below
+from polybuild.codegen.c.strips import StripPrinter, strips_of
 from polybuild.codegen.c.vector_blocks import Packing, VectorBlock
 from polybuild.codegen.c.vectors import VectorPrinter
 from polybuild.codegen.file.parts import PARTS
+from polybuild.codegen.file.strips import STRIP
+from polybuild.codegen.file.team import TEAM
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.storage.scalar_replacement import replaced_elements
 
@@ -255,6 +259,10 @@ class LoopPrinter:
             if pair is not None:
                 return pair
             directive = replace(directive, shared=1)
+        if directive is not None and directive.sharing.longest > directive.sharing.tile and not accumulators:
+            strips = self._in_strips(node, directive, origin, indent, before)
+            if strips is not None:
+                return strips
         within_lanes = self._with_elements(node, before, indent)
         if within_lanes is not None:
             return within_lanes
@@ -308,6 +316,36 @@ class LoopPrinter:
         first = self._directives.above(pair.heads[0], directive, mentioned=around)
         heads = belonging([*chosen, *pair.before, *first, *pair.heads[1:]], origin.line)
         return [*heads, *declared, *body, *(closing(each) for each in reversed(inside[:-1]))]
+
+    def _in_strips(
+        self, node: isl.AstNode, directive: LoopDirective, origin: LoopOrigin, indent: str, mark: Mark | None
+    ) -> list[str] | None:
+        """The loop ``node`` over tiles, as strips that threads share; None if the tiles have to stay."""
+        strips = strips_of(node, directive.sharing.tile)
+        if strips is None or self._uses_counter(node) or self._buffers.scopes.buffers:
+            return None
+        self._in_use.helpers.update({STRIP, TEAM})
+        with self._in_use.mentioned() as mentioned:
+            counter = self._origin(strips.points).counter or identifier_of(strips.points)
+            printer = StripPrinter(strips, counter, self._names, self._expression())
+            width, head = printer.width(directive.sharing), printer.head(indent)
+            self._names.chosen += printer.chosen
+            body = self._body(node, printer.first, mark, None, indent + _INDENT)
+            del self._names.chosen[-len(printer.chosen) :]
+        here, directive = self._locals.taken_out(node, directive, self._directives)
+        around = mentioned.intersection(self._names.values())
+        heads = [f"{indent}{width}", *self._directives.above(head, directive, mentioned=around)]
+        inside = [f"{indent}{_INDENT}{each}" for each in (printer.end(), *here)]
+        return [*belonging(heads, origin.line), *inside, *body, closing(indent)]
+
+    def _uses_counter(self, node: isl.AstNode) -> bool:
+        """Whether a statement in the loop ``node`` asks for the counter of this loop itself."""
+        names = [each.get_annotation().get_name() for each in users_below(node)]
+        if not all(name in self._ast.instances for name in names):
+            return True
+        instances = [self._ast.instances[name] for name in names]
+        asked = [at for each in instances for at in (*each.iterators, *(at for _, at in each.accesses))]
+        return any(mentions(at, identifier_of(node)) for at in asked)
 
     @contextmanager
     def _chosen_before(self, node: isl.AstNode, indent: str) -> Iterator[list[str]]:

@@ -12,7 +12,7 @@ from polybuild.codegen.file.names import PREFIX, fresh, fresh_stem
 class NamesInScope(dict[str, str]):
     """The C name, or text, of each parameter and counter by what isl calls it.
 
-    ``taken`` are the names that a generated one must not hide, ``chosen`` the choices that are in constants.
+    ``taken`` are the names that a generated one must not hide, ``chosen`` the expressions in constants.
     """
 
     def __init__(self, names: Mapping[str, str], taken: Iterable[str]) -> None:

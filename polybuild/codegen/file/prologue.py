@@ -14,6 +14,7 @@ from polybuild.codegen.file.parts import PARTS, PARTS_DEFINITION
 from polybuild.codegen.file.pointer_rows import DEFINITION as DEFINITION_OF_ROWS
 from polybuild.codegen.file.pointer_rows import ROWS
 from polybuild.codegen.file.row_transfers import RowTransfer
+from polybuild.codegen.file.strips import STRIP, STRIP_DEFINITION
 from polybuild.codegen.file.team import DEFINITION, DEFINITION_FOR, NOINLINE, TEAM, TEAM_FOR
 from polybuild.codegen.file.vector_types import VectorType
 from polybuild.values import dataclass
@@ -161,6 +162,8 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
         parts.append(_SELECT)
     if PARTS in helpers:
         parts.append(PARTS_DEFINITION)
+    if STRIP in helpers:
+        parts.append(STRIP_DEFINITION)
     if ROWS in helpers:
         parts.append(DEFINITION_OF_ROWS)
     if TEAM in helpers:

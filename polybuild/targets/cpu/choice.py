@@ -16,6 +16,7 @@ from polybuild.schedule.scheduler import Fusion
 from polybuild.scop.model import Array, Scop
 from polybuild.storage.temporaries import streams, users_of
 from polybuild.targets.cpu.contraction import contract_arrays, is_cheap
+from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
 from polybuild.targets.cpu.scalars import promote
 from polybuild.targets.cpu.schedule_choice import Order, isl_schedule, orders
@@ -29,12 +30,16 @@ def choose_mapping(
     context: CompileContext,
     temporaries: Sequence[Array] = (),
     among: Sequence[Order] = (),
+    *,
+    aliases: Aliases = nowhere,
 ) -> CpuMapping:
     """The best mapping for the CPU; ``temporaries`` need not be in memory.
 
-    ``among`` are the orders of the region, if they are known.
+    ``among`` are the orders of the region, if they are known. The compiler does not know that arrays are
+    different memory that ``aliases`` tells of.
     """
-    best = search(scop, dependences, context, among or orders(scop, dependences, context))
+    among = among or orders(scop, dependences, context)
+    best = search(scop, dependences, context, among, aliases=aliases)
     mapping = best.mapping
     if dependences.reductions:  # elsewhere a value may be read in another order than that it was made in
         temporaries = [

@@ -18,7 +18,9 @@ from polybuild.targets.cpu.invariant_reads import invariant_reads
 from polybuild.targets.cpu.reductions import Accumulators
 from polybuild.targets.cpu.strides import references
 from polybuild.targets.cpu.wide_vectors import lanes_of_bytes
-from polybuild.targets.model import LaneLoop, LoopDirective
+from polybuild.targets.model import LaneLoop, LoopDirective, ThreadSharing
+
+_IN_PARTS = ThreadSharing()
 
 
 class LoopMarker:
@@ -36,7 +38,9 @@ class LoopMarker:
         self.simd_loops = 0
         self.accumulators = Accumulators(scop, dependences)
 
-    def parallel(self, node: isl.ScheduleNode, schedule: str = "", *, together: int = 1) -> isl.ScheduleNode:
+    def parallel(
+        self, node: isl.ScheduleNode, sharing: ThreadSharing = _IN_PARTS, *, together: int = 1
+    ) -> isl.ScheduleNode:
         """Mark the first member of a band as the loop of the threads; returns the mark.
 
         So many members, which are coincident, are shared ``together`` if their iterations keep their values.
@@ -55,7 +59,7 @@ class LoopMarker:
         self.directives[mark] = LoopDirective(
             node.get_schedule_depth(),
             shared=together,
-            schedule=schedule,
+            sharing=sharing,
             private=_with((), every),
             accumulators=(*accumulators, *histograms),
         )

@@ -39,10 +39,17 @@ from polybuild.targets.cpu.registers import RegisterTiler
 from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.steps import count_steps
 from polybuild.targets.cpu.strides import Reference, Stride, goes_along_windows, references
-from polybuild.targets.cpu.tilesizes import even_front, is_worth_tiling, shared_size, tile_sizes
+from polybuild.targets.cpu.tilesizes import (
+    even_front,
+    is_worth_tiling,
+    longest_strip,
+    shared_size,
+    tile_sizes,
+    trips_of,
+)
 from polybuild.targets.cpu.vectorise import VectorLoop, find_vector_loop, has_loops, member_cost
 from polybuild.targets.cpu.wide_vectors import row_lanes
-from polybuild.targets.model import Accumulator, LaneLoop, LoopDirective, RegisterTile
+from polybuild.targets.model import Accumulator, LaneLoop, LoopDirective, RegisterTile, ThreadSharing
 from polybuild.transform.bands import (
     clear_coincidence,
     coincident_members,
@@ -425,10 +432,14 @@ class _CpuMapper:
         if pipelined and not self._context.options.tile_sizes:
             sizes = even_front(sizes)
         shared = _shared_member(node, coincident, sizes) if threads and coincident else None
+        sharing = ThreadSharing()
         if shared is not None and not self._context.options.tile_sizes:
             row = vector is not None and shared == vector.member
             size = shared_size(node, shared, sizes[shared], self._context.machine, vector=row)
             sizes = (*sizes[:shared], size, *sizes[shared + 1 :])
+            if row and shared in coincident_members(node) and trips_of(node, shared) is None:
+                longest = longest_strip(accesses, sizes, shared, self._context.machine)
+                sharing = ThreadSharing(tile=size, longest=longest)
         self.tile_sizes.append(sizes)
         if any(goes_along_windows(each.access) for each in accesses):  # vectors begin anywhere in lines
             node = align_members(node, {each: sizes[each] for each in coincident if sizes[each] > 1})
@@ -438,7 +449,8 @@ class _CpuMapper:
         elif shared is not None:
             node = put_first(node, shared)
             # tiles of the first loop alone are few, and one more or less for a thread counts
-            node = self.marker.parallel(node, together=2 if {0, 1} <= set(coincident_members(node)) else 1)
+            together = 2 if {0, 1} <= set(coincident_members(node)) else 1
+            node = self.marker.parallel(node, ThreadSharing() if together > 1 else sharing, together=together)
         while node.get_schedule_depth() < depth or not is_band(node):
             node = node.child(0)
         return node
@@ -477,7 +489,7 @@ class _CpuMapper:
 
     def _mark_tiles(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """Mark the first member of a band, which counts large tiles, as the loop of the threads."""
-        return self.marker.parallel(node, schedule="dynamic")
+        return self.marker.parallel(node, ThreadSharing(dynamic=True))
 
     def _distributed_updates(self, band: _BandFacts) -> isl.ScheduleNode | None:
         """Updates that share a band, each in a band of its own: a register tile takes one statement.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
@@ -18,6 +19,7 @@ from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.original import original_bands
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.cpu.choice import choose_mapping
+from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
 from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.schedule_choice import ORIGINAL, Order, orders
 from polybuild.targets.cpu.search import map_orders
@@ -32,18 +34,23 @@ def choose_with_reductions(
     temporaries: Sequence[Array] = (),
     *,
     among: Sequence[Order] = (),
+    aliases: Aliases = nowhere,
 ) -> tuple[CpuMapping, Dependences]:
     """The mapping on the host, and the dependences that its order respects.
 
-    ``among`` are the orders that respect the exact dependences, if they are known.
+    ``among`` are the orders that respect the exact dependences, if they are known; ``aliases`` tells which
+    arrays may be the same memory for all that the compiler knows.
 
     Reductions are taken out of their order where loops of threads or vectors come of it, and
     none are lost; else the exact dependences count.
     """
-    exact = choose_mapping(scop, dependences, context, temporaries, among)
+    exact = choose_mapping(scop, dependences, context, temporaries, among, aliases=aliases)
     for group, wanted in _strategies(scop, dependences, reductions):
         operations = REDUCTION_OPERATIONS
-        tried = _try(scop, dependences, group, context, temporaries, among=wanted, operations=operations)
+        choose = partial(
+            choose_mapping, context=context, temporaries=temporaries, among=wanted, aliases=aliases
+        )
+        tried = _try(scop, dependences, group, choose, operations=operations)
         if tried is not None and tried[0].accumulates and tried[0].parallel_loops >= exact.parallel_loops:
             mapping, relaxed = tried
             remarks = (*mapping.remarks, *map(_remark, mapping.accumulators), *_histogram_remarks(mapping))
@@ -78,13 +85,11 @@ def _try(
     scop: Scop,
     dependences: Dependences,
     reductions: Sequence[Reduction],
-    context: CompileContext,
-    temporaries: Sequence[Array] = (),
+    choose: Callable[[Scop, Dependences], CpuMapping],
     *,
-    among: Sequence[Order] = (),
     operations: int,
 ) -> tuple[CpuMapping, Dependences] | None:
-    """The mapping with ``reductions`` relaxed, and its dependences.
+    """The mapping with ``reductions`` relaxed that ``choose`` finds, and its dependences.
 
     None if there is nothing to relax, no legal order is found, or isl needs more than so many ``operations``.
     """
@@ -93,7 +98,7 @@ def _try(
             relaxed = separate_reduction_dependences(scop, dependences, reductions)
             if relaxed is dependences:
                 return None
-            mapping = choose_mapping(scop, relaxed, context, temporaries, among)
+            mapping = choose(scop, relaxed)
             check_schedule(mapping.schedule, relaxed, scop.domain)
     except (isl.Error, IllegalSchedule):  # the shapes of tiles know nothing of reductions
         return None
@@ -156,5 +161,6 @@ def _has_threads(
         return False
     if all(shared) or not any(shared):
         return shared[0]
-    tried = _try(scop, dependences, reductions, context, among=among, operations=HINT_OPERATIONS)
+    choose = partial(choose_mapping, context=context, among=among)
+    tried = _try(scop, dependences, reductions, choose, operations=HINT_OPERATIONS)
     return tried is not None and bool(tried[0].parallel_loops)

@@ -21,6 +21,7 @@ from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compare import cost_of_mapping
+from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
 from polybuild.targets.cpu.cost.function import LoopCost
 from polybuild.targets.cpu.cost.parameters import larger_sizes, long_lines, usual_sizes
 from polybuild.targets.cpu.cost.versions import CandidateCost
@@ -62,10 +63,18 @@ def map_orders(
 
 
 def search(
-    scop: Scop, dependences: Dependences, context: CompileContext, among: Sequence[Order]
+    scop: Scop,
+    dependences: Dependences,
+    context: CompileContext,
+    among: Sequence[Order],
+    *,
+    aliases: Aliases = nowhere,
 ) -> MappedOrder:
-    """The best candidate whose order is ``among`` these; its mapping tells of the others."""
-    trials = _Trials(scop, dependences, context)
+    """The best candidate whose order is ``among`` these; its mapping tells of the others.
+
+    The compiler does not know that arrays are different memory that ``aliases`` tells of.
+    """
+    trials = _Trials(scop, dependences, context, aliases)
     best, compared = trials.of_orders(among)
     wanted = [*_varied(scop, best)]
     if wanted and not compared:
@@ -115,10 +124,13 @@ def _gains(old: Sequence[float], new: Sequence[float]) -> list[float]:
 class _Trials:
     """The candidates of a region, as far as isl maps and prices them in the time that they have."""
 
-    def __init__(self, scop: Scop, dependences: Dependences, context: CompileContext) -> None:
+    def __init__(
+        self, scop: Scop, dependences: Dependences, context: CompileContext, aliases: Aliases = nowhere
+    ) -> None:
         self._scop = scop
         self._dependences = dependences
         self._context = context
+        self._aliases = aliases
         self._sizes, self._long = usual_sizes(scop), long_lines(scop)
         self._priced: list[_Priced] = []
 
@@ -214,7 +226,9 @@ class _Trials:
 
     def _price(self, candidate: MappedOrder) -> _Priced:
         name, mapping = candidate.mapping.name, candidate.mapping
-        cost = cost_of_mapping(name, self._scop, self._dependences, mapping, self._context)
+        cost = cost_of_mapping(
+            name, self._scop, self._dependences, mapping, self._context, aliases=self._aliases
+        )
         versions = (cost.one_thread, cost.all_threads)
         times, long = (
             tuple(each.at(values).total for values in sizes for each in versions)

@@ -11,7 +11,7 @@ import islpy as isl
 
 from polybuild.analysis.operations import bytes_of_element
 from polybuild.analysis.trip_counts import trip_counts
-from polybuild.effort import CROSSING_OPERATIONS
+from polybuild.effort import CERTAIN_GAIN, CROSSING_OPERATIONS
 from polybuild.machine.model import Machine
 from polybuild.poly.budget import found_within
 from polybuild.poly.relations import maps_of, natural_key, sets_of
@@ -77,11 +77,14 @@ def _limited(
 ) -> LoopDirective:
     """``directive`` for a loop with ``work``, whose instance takes ``new`` nanoseconds, and took ``old``."""
     threads = machine.threads
+    entered = threads.work * threads.enter / old
+    if old > CERTAIN_GAIN * new:  # worth it for what one thread gains
+        entered = min(entered, CERTAIN_GAIN * threads.enter / (old - CERTAIN_GAIN * new))
     limits = ThreadLimits(
         work=tuple(tuple(each) for each in work.values()),
         minimum=readable(_launches(directive) * threads.work * threads.start / new),
         # one thread may run the original loops instead
-        entered_for=readable(threads.work * threads.enter / old) if directive.depth else 0,
+        entered_for=readable(entered) if directive.depth else 0,
     )
     return replace(directive, limits=limits)
 

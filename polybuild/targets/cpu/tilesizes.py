@@ -81,14 +81,37 @@ def shared_size(node: isl.ScheduleNode, position: int, size: int, machine: Machi
     Where the number of iterations is known, there are some tiles for each of many threads, all of one size:
     a line at least, of doubles or, along rows, of the smallest elements.
     """
-    values = node.band_get_partial_schedule().get_union_pw_aff(position).intersect_domain(node.get_domain())
-    trips = span(values)
+    trips = trips_of(node, position)
     if trips is None:
         return size
     minimum = machine.memory.line if vector else machine.memory.line // DOUBLE
     tiles = max(-(-trips // size), min(machine.threads.tiles, trips // minimum))
     even = -(-trips // tiles)
     return min(size, max(minimum, even // minimum * minimum) if vector else even)
+
+
+def trips_of(node: isl.ScheduleNode, position: int) -> int | None:
+    """How many values a band member has, None where parameters tell."""
+    values = node.band_get_partial_schedule().get_union_pw_aff(position)
+    return span(values.intersect_domain(node.get_domain()))
+
+
+def longest_strip(
+    accesses: Sequence[Reference], sizes: tuple[int, ...], position: int, machine: Machine
+) -> int:
+    """How wide tiles of ``sizes`` may be along a band member: what they come back to stays in the L2 cache.
+
+    At least as wide as they are, and no wider where columns are gathered.
+    """
+    reused = [each for each in accesses if each.matrix and is_reused(each)]
+    width = sizes[position]
+    if any(each.stride(position) is Stride.FAR for each in accesses):
+        return width
+    while footprint(reused, (*sizes[:position], 2 * width, *sizes[position + 1 :])) <= machine.l2.bytes // 2:
+        width *= 2
+        if width >= machine.l2.bytes:  # nothing of it is as long as a strip
+            break
+    return width
 
 
 def even_front(sizes: tuple[int, ...]) -> tuple[int, ...]:

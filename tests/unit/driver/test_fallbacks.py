@@ -49,14 +49,14 @@ def compiled(tmp_path, monkeypatch):
     def make(fail, failing, **options):
         tried = []
 
-        def choose(scop, dependences, attempt, *others):
+        def choose(scop, dependences, attempt, *others, **named):
             if dependences.reductions:  # tried beside the exact dependences
-                return choose_mapping(scop, dependences, attempt, *others)
+                return choose_mapping(scop, dependences, attempt, *others, **named)
             options = attempt.options
             tried.append((options.tile, options.tile_shape, options.schedule))
             if len(tried) <= failing:
                 fail()
-            return choose_mapping(scop, dependences, attempt, *others)
+            return choose_mapping(scop, dependences, attempt, *others, **named)
 
         monkeypatch.setattr(relaxing, "choose_mapping", choose)
         path = tmp_path / "two.c"
@@ -173,8 +173,8 @@ def test_an_order_that_breaks_a_dependence_never_comes_out(tmp_path, monkeypatch
         "  for (int i = 1; i < 40; i++) a[i] = a[i - 1];\n#pragma endscop\n}\n"
     )
 
-    def backwards(scop, dependences, attempt, *others):
-        mapping = choose_mapping(scop, dependences, attempt, *others)
+    def backwards(scop, dependences, attempt, *others, **named):
+        mapping = choose_mapping(scop, dependences, attempt, *others, **named)
         reverse = isl.MultiUnionPwAff.from_union_map(scop.schedule.get_map()).neg()
         schedule = isl.Schedule.from_domain(scop.domain).insert_partial_schedule(reverse)
         return type(mapping)(schedule, {}, 1, (), 0)

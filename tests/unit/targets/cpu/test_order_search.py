@@ -17,6 +17,7 @@ from polybuild.schedule.scheduler import Fusion, compute_schedule
 from polybuild.targets.cpu import search
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.cost.compare import cost_of_mapping
+from polybuild.targets.cpu.cost.compilers_lanes import nowhere
 from polybuild.targets.cpu.mapping import map_to_cpu
 from polybuild.targets.cpu.schedule_choice import ALONG_ROWS
 from polybuild.targets.cpu.search import choose_schedule
@@ -156,6 +157,30 @@ def test_windows_are_no_faster_in_register_tiles(model):
     (tiles,) = (each for each in mapping.rejected if each.name == "isl's order")
     chosen = cost_of_mapping("", found.scop, found.dependences, mapping, processors(2))
     assert chosen.one_thread.at({"n": 1000}).total < tiles.one_thread.at({"n": 1000}).total
+
+
+SUMS_OF_ROWS = """
+for (int i = 0; i < n; i++) {
+  x[i] = 0;
+  y[i] = 0;
+  for (int j = 0; j < n; j++) {
+    x[i] += a[i][j] * z[j];
+    y[i] += b[i][j] * z[j];
+  }
+}"""
+
+
+def test_orders_are_priced_by_what_the_compiler_knows_of_aliases(model):
+    """Sums in elements go to memory and back each time where others may be the same element."""
+    parameters = "int n, double a[restrict n][n], double b[restrict n][n], double *x, double *y, double *z"
+    found = model(SUMS_OF_ROWS, parameters)
+
+    def in_rows(aliases):
+        mapping = choose_mapping(found.scop, found.dependences, context_of(), aliases=aliases)
+        (plain,) = (each for each in mapping.rejected if each.name == "isl's order, without tiles")
+        return plain.one_thread.at({"n": 100}).parts["waiting"]
+
+    assert in_rows(lambda *_: True) > 2 * in_rows(nowhere)
 
 
 def test_tiles_go_where_columns_meet_their_lines_again(model):

@@ -90,12 +90,13 @@ def test_threads_pay_from_less_slow_work_on(model, nanoseconds):
 
 
 def test_one_thread_enters_loops_of_fewer_slow_instances(model):
-    """What it could run instead are the original loops: what these take decides."""
+    """What it could run instead are the original loops: what these take decides, or what it gains."""
     found = model(STEPS, PARAMETERS)
     mapping = choose_mapping(found.scop, found.dependences, context_of(tile=False))
 
-    def entered(nanoseconds):
-        version = CandidateCost("new", Slow(0.05), Slow(0.05))
+    def entered(nanoseconds, new=None):
+        slow = Slow(new or nanoseconds)
+        version = CandidateCost("new", slow, slow)
         usual = {"steps": 1000, "n": 1000, "m": 1000}
         costs = VersionCosts(Slow(nanoseconds), version, (version,), usual)
         limited = limit_threads(found.scop, mapping, Machine(), costs).directives.values()
@@ -103,6 +104,10 @@ def test_one_thread_enters_loops_of_fewer_slow_instances(model):
         return times
 
     assert entered(0.1) == pytest.approx(40 * entered(4.0), rel=0.1)
+    # what takes an eighth of the time makes up for what it takes to enter far earlier
+    times, limit = Machine().threads.work * entered(4.0, new=0.5) / entered(4.0), 4.0 / (4.0 - 0.5)
+    assert limit < times < 1.2 * limit
+    assert entered(4.0, new=3.9) == entered(4.0)
 
 
 def test_a_loop_in_others_has_the_work_of_one_time(limits):
