@@ -32,6 +32,7 @@ from polybuild.c.syntax_tree import (
     mapped,
     names_in,
     names_set_in,
+    replaced,
     walk,
 )
 from polybuild.c.synthetic import BoundedEnd, never, number
@@ -86,7 +87,12 @@ class _RowBounder:
             body = self.bounded(node.stmt, repeated=True)
             same = body is node.stmt
             loop = node if same else mapped(node, lambda each: body if each is node.stmt else each)
-            capacity = self._capacity(node) if repeated else None
+            if not repeated:
+                return loop
+            capacity = self._capacity(node)
+            counted = self._from_zero(loop) if capacity is None else None
+            if counted is not None:
+                loop, capacity = counted, self._capacity(counted)
             return loop if capacity is None else _with_test(loop, capacity)
         if not isinstance(node, c_ast.Compound | c_ast.If):
             return node
@@ -94,6 +100,53 @@ class _RowBounder:
             id(each): new for each in node if (new := self.bounded(each, repeated=repeated)) is not each
         }
         return mapped(node, lambda each: changed.get(id(each), each)) if changed else node
+
+    def _from_zero(self, loop: c_ast.For) -> c_ast.For | None:
+        """``loop`` counted from 0, of ``for (int o = 64 * b; o < 64 * b + used[b]; o++)``; None of others.
+
+        Where its counter is read, the start is added. Only that of a loop's own may hold another value.
+        """
+        counter, condition = stepped_name(loop), loop.cond
+        declared = loop.init.decls if isinstance(loop.init, c_ast.DeclList) else []
+        if len(declared) != 1 or declared[0].name != counter or not _is_up_to(condition, counter):
+            return None
+        start, end = declared[0].init, condition.right
+        kinds = [type_of(each, self.symbols, self.visible) for each in (start, end)]
+        kinds = [self.visible.scope.resolve(declared[0]), *kinds]
+        integers = [each for each in kinds if isinstance(each, types.IntegerType) and each.signed]
+        # none wraps, so that what is added to the start is the same in all of them
+        signed = len(integers) == len(kinds) and integers[0].width >= integers[1].width
+        inner = names_set_in(list(walk(loop.stmt)))
+        if not signed or reads_memory(start) or not inner.isdisjoint({counter, *names_in(start)}):
+            return None
+        rest = self._difference(end, start)
+        if rest is None or isinstance(start, c_ast.Constant):
+            return None
+        place = c_ast.BinaryOp("+", start, c_ast.ID(counter), start.coord)
+        new = mapped(loop, lambda each: each)
+        new.init = mapped(
+            loop.init, lambda each: mapped(each, lambda part: number(0) if part is start else part)
+        )
+        new.cond = c_ast.BinaryOp(condition.op, condition.left, rest, condition.coord)
+        new.stmt = replaced(loop.stmt, key(c_ast.ID(counter)), place)
+        return new
+
+    def _difference(self, end: c_ast.Node, start: c_ast.Node) -> c_ast.Node | None:
+        """What is added to ``start`` in ``end``, one value in memory or of data; None of other sums."""
+        if any(isinstance(each, c_ast.Cast) for node in (end, start) for each in walk(node)):
+            return None
+        ends, starts = (
+            [(factor, sorted(map(_said, rest)), rest) for factor, rest in self._terms(each)]
+            for each in (end, start)
+        )
+        for factor, said, _ in starts:
+            found = next((each for each in ends if each[:2] == (factor, said)), None)
+            if found is None:
+                return None
+            ends.remove(found)
+        if len(ends) != 1 or ends[0][0] != 1 or len(ends[0][2]) != 1:
+            return None
+        return ends[0][2][0]
 
     def _capacity(self, loop: c_ast.For) -> c_ast.Node | None:
         """The least capacity of rows that ``loop`` writes along, up to an end in memory; None if it is not.
@@ -230,6 +283,17 @@ def _first(loop: c_ast.For) -> int:
     if not isinstance(value, c_ast.Constant):
         return 0
     return integer_value(value.value) or 0
+
+
+def _said(node: c_ast.Node) -> str:
+    return repr(key(node))
+
+
+def _is_up_to(condition: c_ast.Node | None, counter: str | None) -> bool:
+    """Whether ``condition`` says how far ``counter`` goes up."""
+    if not isinstance(condition, c_ast.BinaryOp) or condition.op not in {"<", "<="}:
+        return False
+    return isinstance(condition.left, c_ast.ID) and bool(condition.left.name == counter)
 
 
 def _long(value: int) -> c_ast.Constant:

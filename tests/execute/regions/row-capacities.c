@@ -196,3 +196,43 @@ for (int i = 0; i < n * n / 4; i++) a[i] = 4 * i + 8 < n * n ? 5 : 0;
 for (int i = 0; i < n * n / 4; i++)
   for (int k = 1; k <= a[i]; k++) x[4 * i + k] = x[4 * i + k] * 2 + y[4 * i];
 #pragma endscop
+
+//# rows_counted_from_their_start: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] %= 5;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 4 * i; k < 4 * i + a[i]; k++) x[k] = x[k] * 2 + y[k];
+#pragma endscop
+
+//# rows_counted_from_their_start_with_a_use_with_a_name: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] %= 5;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++) {
+  const int used = a[i];
+  for (int k = i * 4; k < i * 4 + used; ++k) {
+    double v = x[k];
+    x[k] = v * k + y[k - 4 * i];
+  }
+}
+#pragma endscop
+
+//# rows_counted_to_the_last: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] = a[i] % 5 - 1;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 4 * i; k <= a[i] + 4 * i; k += 1) x[k] = x[k] * 2 + y[k];
+#pragma endscop
+
+//# rows_counted_beyond_their_end: parallel
+for (int i = 0; i < n * n / 4; i++) a[i] = i % 5 == 3 && 4 * i + 7 < n * n ? 7 : a[i] % 5;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (int k = 4 * i; k < 4 * i + a[i]; k++) x[k] = x[k] * 2 + y[4 * i];
+#pragma endscop
+
+//# rows_counted_by_a_short: serial
+for (int i = 0; i < n * n / 4; i++) a[i] %= 5;
+#pragma scop
+for (int i = 0; i < n * n / 4; i++)
+  for (short k = 4 * i; k < 4 * i + a[i]; k++) x[k] = x[k] * 2 + y[k];
+#pragma endscop
