@@ -13,7 +13,8 @@ from pycparser import c_ast
 from polybuild.analysis.footprints import Footprint
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import key, structure_of
-from polybuild.c.types import PointerType
+from polybuild.c.synthetic import Displaced
+from polybuild.c.types import PointerType, Type
 from polybuild.c.typing import type_of
 from polybuild.scop.model import Array, Provenance, Scop
 from polybuild.source.model import Region
@@ -33,6 +34,9 @@ def _pointers(expression: c_ast.Node, region: Region) -> Iterator[Footprint]:
     """The pointers on the way to ``expression``, itself among them."""
     symbols = region.visible.symbols
     node: c_ast.Node | None = expression
+    if isinstance(node, Displaced):
+        yield from _numbers(node.right, region)
+        node = node.left
     while isinstance(node, c_ast.ID | c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp):
         if isinstance(node, c_ast.ID | c_ast.StructRef) and is_reachable(node, symbols):
             kind = type_of(node, dict(symbols), region.visible)
@@ -41,6 +45,18 @@ def _pointers(expression: c_ast.Node, region: Region) -> Iterator[Footprint]:
         if isinstance(node, c_ast.ID):
             return
         node = node.expr if isinstance(node, c_ast.UnaryOp) else node.name
+
+
+def _numbers(displacement: c_ast.Node, region: Region) -> Iterator[Footprint]:
+    """The objects in memory that ``displacement`` adds up."""
+    pending, symbols = [displacement], region.visible.symbols
+    while pending:
+        node = pending.pop()
+        if isinstance(node, c_ast.BinaryOp):
+            pending += [node.left, node.right]
+        elif not isinstance(node, c_ast.Constant) and is_reachable(node, symbols):
+            kind = type_of(node, dict(symbols), region.visible)
+            yield Footprint(_object(node, kind, region), (), (), written=False)
 
 
 def is_reachable(expression: c_ast.Node, symbols: Mapping[str, Symbol]) -> bool:
@@ -62,7 +78,7 @@ def _path(node: c_ast.Node) -> str:
     return f"{_path(inner)}_{node.field.name}" if isinstance(node, c_ast.StructRef) else _path(inner)
 
 
-def _object(node: c_ast.Node, kind: PointerType, region: Region) -> Array:
+def _object(node: c_ast.Node, kind: Type, region: Region) -> Array:
     return Array(
         name=f"{_path(node)} itself",
         expression=node,

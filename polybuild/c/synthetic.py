@@ -39,6 +39,12 @@ class PointerDifference(c_ast.BinaryOp):  # type: ignore[misc]
     __slots__ = ()
 
 
+class Displaced(c_ast.BinaryOp):  # type: ignore[misc]
+    """``p + d`` of an array and a number that do not change in the region: a pointer to another array."""
+
+    __slots__ = ()
+
+
 class Residue(c_ast.BinaryOp):  # type: ignore[misc]
     """``e % n`` of what is never negative: a number from 0 to ``n - 1``."""
 

@@ -214,7 +214,7 @@ def _swapped(left: Mapping[str, c_ast.Node], starts: Mapping[str, c_ast.Node], l
     if not unknown:
         return _Turns(tuple(phases_of(moved, starts, period)))
     if len(moved) != 2 or not moved.keys() <= _planes(loop):
-        return None
+        return _Turns(tuple(phases_of(moved, starts, period)))
     names = sorted(moved, key=lambda each: each not in unknown)
     first, other = (starts[each] for each in names)
     test = _other(names[1], (first, other), loop)

@@ -16,6 +16,7 @@ from polybuild.normalise.buffer_extents import with_maximum_extents
 from polybuild.normalise.chained_assignments import separate_assignments
 from polybuild.normalise.coalesced_loops import split_coalesced_loops
 from polybuild.normalise.conditional_reductions import separate_reductions
+from polybuild.normalise.displaced_grids import with_displaced_grids
 from polybuild.normalise.exclusive_extrema import separate_exclusive_extrema
 from polybuild.normalise.exits import search_alone, search_by_condition, with_exit_tests
 from polybuild.normalise.extremum_values import keep_extremum_values
@@ -72,7 +73,7 @@ def normal_form(region: Region, *, loops: bool = True, bounds: bool = False) -> 
     with _refusals(region):
         inlined = _prepared(region, loops=loops)
         inlined = with_bounds_in_headers(inlined) if bounds else inlined
-        normal = normalise(inlined)
+        normal = with_displaced_grids(normalise(inlined))
         return NormalForm(inlined, with_bounds_in_headers(normal) if bounds else normal)
 
 

@@ -7,8 +7,10 @@ import dataclasses
 from pycparser import c_ast
 
 from polybuild.c import types
+from polybuild.c.conversions import decayed
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import location
+from polybuild.c.syntax_tree import location, walk
+from polybuild.c.synthetic import Displaced
 from polybuild.c.typing import field_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable
@@ -77,6 +79,8 @@ def resolve_reference(node: c_ast.Node, names: Names) -> LvalueReference:
         return _subscripted(resolve_reference(node.name, names), node.subscript, node, names)
     if isinstance(node, c_ast.UnaryOp) and node.op == "*":
         return _subscripted(resolve_reference(node.expr, names), _ZERO, node, names)
+    if isinstance(node, Displaced):
+        return _displaced(resolve_reference(node.left, names), node, names)
     if isinstance(node, c_ast.StructRef):
         base = resolve_reference(node.name, names)
         if node.type == "->":
@@ -88,6 +92,25 @@ def resolve_reference(node: c_ast.Node, names: Names) -> LvalueReference:
         location(node),
         "use subscripts of a declared array or pointer",
     )
+
+
+def _displaced(base: LvalueReference, node: Displaced, names: Names) -> LvalueReference:
+    """The pointer ``node`` into the array ``base``, which is taken to be another one than that."""
+    kind = decayed(base.type)
+    if not isinstance(kind, types.PointerType) or base.subscripts or base.offset is not None:
+        raise Unsupported("pointer-arithmetic", "a part of what is not an array", location(node), "")
+    _check_pointer(base, node, names)
+    place = ("at", *_words(node.right))
+    pointer = types.PointerType(kind.target, volatile=kind.volatile)
+    return dataclasses.replace(
+        base, members=(*base.members, *place), expression=node, type=pointer, restrict=False
+    )
+
+
+def _words(node: c_ast.Node) -> list[str]:
+    """The names and numbers of ``node``."""
+    parts = (each for each in walk(node) if isinstance(each, c_ast.ID | c_ast.Constant))
+    return [str(each.name if isinstance(each, c_ast.ID) else each.value) for each in parts]
 
 
 def _root(node: c_ast.ID, names: Names) -> LvalueReference:

@@ -160,6 +160,10 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         """A subtraction."""
         return self.visit_BinaryOp(node)
 
+    def visit_Displaced(self, node: c_ast.BinaryOp) -> str:  # noqa: N802
+        """A pointer to be subscripted."""
+        return f"({self.visit_BinaryOp(node)})"
+
     def visit_BoundedEnd(self, node: c_ast.BinaryOp) -> str:  # noqa: N802
         """A remainder."""
         return self.visit_BinaryOp(node)
