@@ -14,6 +14,7 @@ from polybuild.driver.details import Details
 from polybuild.driver.file import Experience, compile_source
 from polybuild.driver.tuning_files import Tuning
 from polybuild.options import Options
+from polybuild.targets.cpu.cost.function import LoopCost
 from polybuild.tuner.candidates import Settings
 from polybuild.tuning.trial import MetRegion, Trial, met_regions
 
@@ -112,9 +113,13 @@ class Builder:
 
 
 def _predicted(details: Details | None, sizes: Mapping[str, int]) -> Predicted:
-    """What the model of costs says of a region where its parameters have these ``sizes``."""
+    """What the model of costs says of a region where its parameters have these ``sizes``.
+
+    The programs have just filled the data, or run each loop many times on it: what fits in caches is there.
+    """
     costs = None if details is None else details.costs
     if costs is None:
         return Predicted()
     functions = costs.original, costs.runs_alone, costs.chosen.all_threads
-    return Predicted(*(each.at(sizes).total for each in functions))
+    warm = (replace(each, repeated=True) if isinstance(each, LoopCost) else each for each in functions)
+    return Predicted(*(each.at(sizes).total for each in warm))

@@ -12,6 +12,7 @@ from benchmarks.cpu.processes import Failure, Output, run
 from benchmarks.model.building import Builder, Built, Predicted
 from benchmarks.model.subjects import Case, Subject
 from benchmarks.ordinary.measure import LIMIT
+from polybuild.effort import CERTAIN_GAIN
 from polybuild.tuner.candidates import NEVER, Settings
 from polybuild.tuner.search import RegionSearch, worded
 
@@ -22,8 +23,8 @@ DEFAULT = "default"
 # A candidate that takes so many times as long as the default's program is stopped, at the earliest after
 # so many seconds.
 _PATIENCE, _LEAST_PATIENCE = 10, 2.0
-# Times closer than that are the same.
-_SAME = 1.03
+# Times closer than that are the same: the model does not claim to tell them apart.
+_SAME = CERTAIN_GAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,21 @@ class Verdict:
         return self.original / self.default
 
     @property
+    def noise(self) -> float:
+        """How many times as long the same program took at another time: what was timed both times."""
+        known = {each.name: each.seconds for each in self.candidates}
+        again = ((ORIGINAL, self.original), (DEFAULT, self.default), (self.winner, self.best))
+        ratios = (known[name] / seconds for name, seconds in again)
+        return max(max(each, 1 / each) for each in ratios)
+
+    @property
     def correlation(self) -> float | None:
-        """Spearman's rank correlation of predicted and measured times; None where either are all the same."""
+        """Spearman's rank correlation of predicted and measured times; None where all measured are the same.
+
+        Times are the same that differ no more than those of one program do, or than the model claims to know.
+        """
         known = [each for each in self.candidates if each.predicted is not None]
-        measured = _ranks([each.seconds for each in known])
+        measured = _ranks([each.seconds for each in known], max(_SAME, self.noise))
         predicted = _ranks([each.predicted for each in known if each.predicted is not None])
         if len(set(measured)) < 2:
             return None
@@ -211,14 +223,14 @@ class Judge:
         return run(command, limit=limit, environment={"OMP_NUM_THREADS": str(self._plan.threads)})
 
 
-def _ranks(values: Sequence[float]) -> list[float]:
-    """The rank of each of ``values``, from 0: those within _SAME of the least of them share the mean one."""
+def _ranks(values: Sequence[float], same: float = _SAME) -> list[float]:
+    """The rank of each of ``values``, from 0: those within ``same`` of the least one share the mean rank."""
     order = sorted(range(len(values)), key=lambda index: values[index])
     ranks = [0.0] * len(values)
     start = 0
     while start < len(order):
         end = start
-        while end < len(order) and values[order[end]] <= _SAME * values[order[start]]:
+        while end < len(order) and values[order[end]] <= same * values[order[start]]:
             end += 1
         for index in order[start:end]:
             ranks[index] = (start + end - 1) / 2

@@ -27,8 +27,11 @@ def lanes_of_bytes(accesses: Sequence[Reference], member: int, context: CompileC
 
     That is for elements smaller than integers. They are converted to these, and what is computed with a
     vector of them fills several: vectors are what limits such loops, where others mostly wait for elements.
-    Sums of them are slower where compilers have to add up several vectors of sums at the end.
+    Sums of them are slower where compilers have to add up several vectors of sums at the end, and so are
+    elements that data choose, as those of tables: no vector is made of bytes that are loaded one by one.
     """
+    if any(None in (row[member] for row in each.matrix) for each in accesses):
+        return 0
     moved = [each for each in accesses if each.matrix and each.stride(member) is not Stride.NONE]
     smallest = min(map(element_size, moved), default=INT.width // 8)
     return _bytes_of_rows(context) // smallest if smallest < INT.width // 8 else 0

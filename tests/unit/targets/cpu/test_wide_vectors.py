@@ -54,6 +54,18 @@ def test_compilers_that_do_not_optimise_are_told_nothing(model):
     assert mapped(model, BLEND, "char", WIDE, CompilerRules(optimises=False))[0] == {0}
 
 
+def test_elements_of_tables_are_left_to_the_compiler(model):
+    """No vector is made of bytes that are loaded one by one."""
+    table = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) q[i][j] = p[0][q[i][j]];"
+    read, context = (
+        model(table, "int n, unsigned char p[restrict n][n], unsigned char q[restrict n][n]"),
+        context_of(),
+    )
+    context = replace(context, machine=context.machine.with_figures(WIDE, Origin.FILE))
+    mapping = map_to_cpu(read.scop, read.dependences, read.scop.schedule, context)
+    assert {each.width for each in mapping.directives.values() if each.simd} == {0}
+
+
 def test_sums_are_left_to_the_compiler(model):
     assert mapped(model, SUM, "unsigned char", WIDE, CompilerRules())[0] == {0}
 
