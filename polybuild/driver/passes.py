@@ -78,7 +78,7 @@ from polybuild.targets.cpu.cost.crossover import enough_for_threads, enough_to_g
 from polybuild.targets.cpu.cost.inspectors import with_inspectors
 from polybuild.targets.cpu.cost.versions import NOT_COMPARED, Comparison, VersionCosts
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
-from polybuild.targets.cpu.original_order import original_on_threads
+from polybuild.targets.cpu.original_order import original_in_lanes, original_on_threads
 from polybuild.targets.cpu.overlapped_tiles import map_overlapped, not_in_vectors
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
 from polybuild.targets.cpu.schedule_choice import Order, orders
@@ -607,6 +607,24 @@ def _inspectors(work: Transformation, mapped: Mapped) -> frozenset[Inspector]:
     return frozenset().union(*(each.inspectors for each in overlaps))
 
 
+def compare_with_lanes(work: Transformation) -> None:
+    """Leave private variables in the original loops, in lanes, where those that expand them are slower."""
+    before, options = work.comparison.costs, work.context.options
+    if before is None or work.without_private.mapped is None or work.mapped.sharing is not None:
+        return
+    if options.wants_order or not options.simd or TARGETS[options.backend].has_kernels:
+        return
+    scop, dependences = work.model.scop, work.model.dependences
+    find = partial(original_in_lanes, scop, dependences, work.temporaries, work.context)
+    mapping = found_within(effort.CANDIDATE_OPERATIONS, find)
+    if mapping is None:
+        return
+    mapped = Mapped(scop, dependences, replace(mapping, rejected=before.candidates))
+    compared = _compared(work, mapped)
+    if compared.costs is not None and compared.gains_alone and compared.costs.beats(before):
+        work.mapped, work.comparison = mapped, compared
+
+
 def separate_sequential_parts(work: Transformation) -> None:
     """Run what has to stay in order behind strips of what need not, where nothing else gains as much."""
     options, before = work.context.options, work.comparison.costs
@@ -886,6 +904,7 @@ TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
     Pass("stages", tile_stages, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("expansion", expand_arrays, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("one-thread", compare_with_original, lambda work: f"gains: {work.comparison.gains_alone}"),
+    Pass("lanes", compare_with_lanes, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("sequential-parts", separate_sequential_parts, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("original-order", share_original_order, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("threads", find_thread_limits, lambda work: pass_texts.mapping(work.mapped.mapping)),

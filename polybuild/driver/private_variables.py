@@ -47,6 +47,8 @@ class WithoutPrivate:
     remarks: tuple[str, ...] = ()
 
 
+_EXPANDED = "private variables expanded"
+
 NOTHING_FREED = WithoutPrivate(None)
 """Private variables that stay where they are."""
 
@@ -172,8 +174,8 @@ def with_values_in_elements(scop: Scop, live_out: frozenset[str], *, dynamic: bo
 
 def _told(mapped: Mapped, before: Scop) -> Mapped:
     """``mapped`` with remarks on what became of the variables of ``before``."""
-    remarks = (*describe_moves(before, mapped.scop), *mapped.mapping.remarks)
-    return replace(mapped, mapping=replace(mapped.mapping, remarks=remarks))
+    remarks, name = (*describe_moves(before, mapped.scop), *mapped.mapping.remarks), mapped.mapping.name
+    return replace(mapped, mapping=replace(mapped.mapping, remarks=remarks, name=name or _EXPANDED))
 
 
 def _too_dear(scop: Scop, live_out: frozenset[str]) -> list[str]:

@@ -47,7 +47,8 @@ def test_the_passes_have_the_names_of_the_field_in_their_order():
         ),
         "dependences",
         *("private-variables", "temporaries", "reductions", "schedule", "mapping", "stages"),
-        *("expansion", "one-thread", "sequential-parts", "original-order", "threads", "verdict", "legality"),
+        *("expansion", "one-thread", "lanes", "sequential-parts", "original-order", "threads", "verdict"),
+        "legality",
         "aliasing",
         *("codegen", "kernels"),
     ] == NAMES
