@@ -71,7 +71,7 @@ def with_displaced_grids(region: Region) -> Region:
 def _bases(loop: c_ast.For, region: Region) -> Iterator[object]:
     """The keys of the arrays that have grids at unknown places, between which ``loop`` makes steps."""
     changing = _changing(region.statements)
-    counters = names_set_in(list(walk(loop.init)))
+    counters = names_set_in(list(walk(loop.init))) if loop.init is not None else frozenset[str]()
     declared = [each for one in region.statements for each in walk(one) if isinstance(each, c_ast.Decl)]
     kinds = with_declared(region.visible.symbols, declared, region.visible)
     elements: dict[object, list[c_ast.ArrayRef]] = {}

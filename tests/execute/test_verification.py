@@ -93,12 +93,14 @@ def reversed_order(monkeypatch):
     """The second nest runs from its last iteration to its first, and nothing proves that wrong."""
     choose = relaxing.choose_mapping
 
-    def wrong(scop, *rest):
+    def wrong(scop, *rest, **named):
         parameters = ", ".join(each.name for each in scop.parameters)
         dates = "{ S0[i] -> [(0)]; S1[i] -> [(1)] }, { S0[i] -> [(i)]; S1[i] -> [(-i)] }"
         partial = isl.MultiUnionPwAff(f"[{parameters}] -> [{dates}]")
         schedule = isl.Schedule.from_domain(scop.domain).insert_partial_schedule(partial)
-        return dataclasses.replace(choose(scop, *rest), schedule=schedule, directives={}, tile_sizes=())
+        return dataclasses.replace(
+            choose(scop, *rest, **named), schedule=schedule, directives={}, tile_sizes=()
+        )
 
     monkeypatch.setattr(relaxing, "choose_mapping", wrong)
     monkeypatch.setattr(passes, "check_schedule", lambda *_: None)
