@@ -14,7 +14,7 @@ from polybuild.driver.details import Details
 from polybuild.driver.file import Experience, compile_source
 from polybuild.driver.tuning_files import Tuning
 from polybuild.options import Options
-from polybuild.targets.cpu.cost.function import LoopCost
+from polybuild.targets.cpu.cost.function import with_warm_caches
 from polybuild.tuner.candidates import Settings
 from polybuild.tuning.trial import MetRegion, Trial, met_regions
 
@@ -121,5 +121,4 @@ def _predicted(details: Details | None, sizes: Mapping[str, int]) -> Predicted:
     if costs is None:
         return Predicted()
     functions = costs.original, costs.runs_alone, costs.chosen.all_threads
-    warm = (replace(each, repeated=True) if isinstance(each, LoopCost) else each for each in functions)
-    return Predicted(*(each.at(sizes).total for each in warm))
+    return Predicted(*(with_warm_caches(each).at(sizes).total for each in functions))

@@ -96,6 +96,12 @@ def names_set_in(nodes: Sequence[c_ast.Node]) -> frozenset[str]:
     return frozenset(declared.union(each.name for each in changed))
 
 
+def names_addressed_in(nodes: Iterable[c_ast.Node]) -> frozenset[str]:
+    """The variables whose addresses ``nodes`` themselves take."""
+    taken = (each.expr for each in nodes if isinstance(each, c_ast.UnaryOp) and each.op == "&")
+    return frozenset(str(each.name) for each in taken if isinstance(each, c_ast.ID))
+
+
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 TRUTHS = COMPARISONS | {"&&", "||"}
 """Operators of two operands whose value is 0 or 1."""

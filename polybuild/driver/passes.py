@@ -74,10 +74,12 @@ from polybuild.storage.temporaries import refusals, temporaries
 from polybuild.storage.work_arrays import keep_last_work_arrays
 from polybuild.targets.cpu.cost.compare import cost_of_versions
 from polybuild.targets.cpu.cost.compiled import as_compiled
+from polybuild.targets.cpu.cost.compilers_lanes import Aliases
 from polybuild.targets.cpu.cost.crossover import enough_for_threads, enough_to_gain, threads_gain
 from polybuild.targets.cpu.cost.inspectors import with_inspectors
 from polybuild.targets.cpu.cost.versions import NOT_COMPARED, Comparison, VersionCosts
 from polybuild.targets.cpu.expansion import Mapped, choose_with_copies
+from polybuild.targets.cpu.mapping import CpuMapping
 from polybuild.targets.cpu.original_order import original_in_lanes, original_on_threads
 from polybuild.targets.cpu.overlapped_tiles import map_overlapped, not_in_vectors
 from polybuild.targets.cpu.reduction_parallelisation import choose_with_reductions
@@ -522,9 +524,14 @@ def map_to_threads(work: Transformation) -> None:
         work.mapped = work.without_private.mapped
         return
     scop, dependences = work.model.scop, work.model.dependences
-    aliases = aliases_of(work.model.region, strict=work.context.compiler.strict_aliasing)
     mapping, respected = choose_with_reductions(
-        scop, dependences, work.reductions, work.context, work.temporaries, among=work.orders, aliases=aliases
+        scop,
+        dependences,
+        work.reductions,
+        work.context,
+        work.temporaries,
+        among=work.orders,
+        aliases=_aliases(work),
     )
     work.mapped = Mapped(scop, respected, mapping)
 
@@ -577,14 +584,18 @@ def compare_with_original(work: Transformation) -> None:
         work.comparison = _compared(work, work.mapped)
 
 
+def _aliases(work: Transformation) -> Aliases:
+    """Which arrays may be the same memory for all that the compiler knows."""
+    return aliases_of(work.model.region, strict=work.context.compiler.strict_aliasing)
+
+
 def _compared(work: Transformation, mapped: Mapped) -> Comparison:
     """What is predicted for the region as it was ``mapped``, beside its original loops."""
     model = work.model
     original = with_types_as_written(model.scop), model.dependences, work.reductions.found
     new = mapped.scop, mapped.dependences, mapped.mapping
-    strict = work.context.compiler.strict_aliasing
-    aliases = aliases_of(model.region, strict=strict)
-    clobbering = clobbering_arrays(model.scop, model.region, strict=strict)
+    aliases = _aliases(work)
+    clobbering = clobbering_arrays(model.scop, model.region, strict=work.context.compiler.strict_aliasing)
     inspectors = _inspectors(work, mapped)
 
     def compared() -> Comparison:
@@ -614,15 +625,26 @@ def compare_with_lanes(work: Transformation) -> None:
         return
     if options.wants_order or not options.simd or TARGETS[options.backend].has_kernels:
         return
-    scop, dependences = work.model.scop, work.model.dependences
-    find = partial(original_in_lanes, scop, dependences, work.temporaries, work.context)
-    mapping = found_within(effort.CANDIDATE_OPERATIONS, find)
-    if mapping is None:
+    mapped = _in_original_order(work, original_in_lanes, before)
+    if mapped is None:
         return
-    mapped = Mapped(scop, dependences, replace(mapping, rejected=before.candidates))
     compared = _compared(work, mapped)
     if compared.costs is not None and compared.gains_alone and compared.costs.beats(before):
         work.mapped, work.comparison = mapped, compared
+
+
+def _in_original_order(
+    work: Transformation,
+    map_order: Callable[[Scop, Dependences, Sequence[Array], CompileContext], CpuMapping | None],
+    before: VersionCosts,
+) -> Mapped | None:
+    """The region as ``map_order`` maps it, with what was compared ``before``; None if it does not."""
+    scop, dependences = work.model.scop, work.model.dependences
+    find = partial(map_order, scop, dependences, work.temporaries, work.context)
+    mapping = found_within(effort.CANDIDATE_OPERATIONS, find)
+    if mapping is None:
+        return None
+    return Mapped(scop, dependences, replace(mapping, rejected=before.candidates))
 
 
 def separate_sequential_parts(work: Transformation) -> None:
@@ -671,14 +693,11 @@ def share_original_order(work: Transformation) -> None:
         return
     if not work.context.compiler.optimises:
         return
-    scop, dependences = work.model.scop, work.model.dependences
-    find = partial(original_on_threads, scop, dependences, work.temporaries, work.context)
-    mapping = found_within(effort.CANDIDATE_OPERATIONS, find)
-    if mapping is None:
+    mapped = _in_original_order(work, original_on_threads, before)
+    if mapped is None:
         return
-    mapped = Mapped(scop, dependences, replace(mapping, rejected=before.candidates))
     # compilers accumulate in lanes what they may, without being told
-    _, respected = as_compiled(scop, dependences, work.reductions.found, work.context)
+    _, respected = as_compiled(mapped.scop, mapped.dependences, work.reductions.found, work.context)
     compared = _compared(work, replace(mapped, dependences=respected))
     if compared.costs is not None and not compared.gains_alone and compared.costs.matches_on_threads(before):
         work.mapped, work.comparison = mapped, compared

@@ -23,7 +23,16 @@ from pycparser import c_ast
 
 from polybuild.c.conversions import holds
 from polybuild.c.symbols import Symbol
-from polybuild.c.syntax_tree import changed_operand, duplicate, key, mapped, names_in, replaced, walk
+from polybuild.c.syntax_tree import (
+    changed_operand,
+    duplicate,
+    key,
+    mapped,
+    names_addressed_in,
+    names_in,
+    replaced,
+    walk,
+)
 from polybuild.c.synthetic import never, number
 from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of
@@ -58,7 +67,8 @@ def find_number_rotation(loop: Loop, before: Sequence[c_ast.Node], region: Regio
     if any(isinstance(each, JUMPS) for each in inside) or not isinstance(loop.stmt, c_ast.Compound):
         return None
     left = _left(loop, region) if any(isinstance(each, LOOPS) for each in inside) else {}
-    own = {each.name for each in walk(loop) if isinstance(each, c_ast.Decl)} | _addressed(region)
+    nodes = (each for one in region.statements for each in walk(one))
+    own = {each.name for each in walk(loop) if isinstance(each, c_ast.Decl)} | names_addressed_in(nodes)
     starts = {
         each: start for each in left.keys() - own if (start := _start(each, before, region)) is not None
     }
@@ -112,13 +122,6 @@ def _left(loop: Loop, region: Region) -> dict[str, c_ast.Node]:
 def _is_number(symbol: Symbol) -> bool:
     """Whether the variable ``symbol`` keeps small numbers as they are."""
     return isinstance(symbol.type, IntegerType) and symbol.type.width > 1
-
-
-def _addressed(region: Region) -> set[str]:
-    """The variables whose addresses ``region`` takes."""
-    nodes = (each for one in region.statements for each in walk(one))
-    taken = (each.expr for each in nodes if isinstance(each, c_ast.UnaryOp) and each.op == "&")
-    return {each.name for each in taken if isinstance(each, c_ast.ID)}
 
 
 def _of_one_type(left: Mapping[str, c_ast.Node], statements: Sequence[c_ast.Node], region: Region) -> bool:
@@ -211,9 +214,7 @@ def _swapped(left: Mapping[str, c_ast.Node], starts: Mapping[str, c_ast.Node], l
     if period not in STORAGE_PERIODS or not moved.keys() <= starts.keys():
         return None
     unknown = [each for each in moved if _begins_unknown(starts[each])]
-    if not unknown:
-        return _Turns(tuple(phases_of(moved, starts, period)))
-    if len(moved) != 2 or not moved.keys() <= _planes(loop):
+    if not unknown or len(moved) != 2 or not moved.keys() <= _planes(loop):
         return _Turns(tuple(phases_of(moved, starts, period)))
     names = sorted(moved, key=lambda each: each not in unknown)
     first, other = (starts[each] for each in names)

@@ -27,7 +27,7 @@ from pycparser import c_ast
 
 from polybuild.c.literals import integer_value
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import changed_operand, duplicate, key, mapped, walk
+from polybuild.c.syntax_tree import changed_operand, duplicate, key, mapped, names_addressed_in, walk
 from polybuild.c.synthetic import number
 from polybuild.c.types import ArrayType, IntegerType, PointerType
 from polybuild.c.typing import type_of
@@ -156,11 +156,7 @@ class _ChoiceSplitter:
         self._declared: dict[str, list[c_ast.Node]] = {}
         for each in declared:
             self._declared.setdefault(each.name, []).append(each.type)
-        self._addressed = {
-            each.expr.name
-            for each in nodes
-            if isinstance(each, c_ast.UnaryOp) and each.op == "&" and isinstance(each.expr, c_ast.ID)
-        }
+        self._addressed = names_addressed_in(nodes)
 
     def items(self, items: Sequence[c_ast.Node]) -> list[c_ast.Node]:
         """The statements ``items`` of a block, rewritten."""

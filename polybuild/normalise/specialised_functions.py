@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pycparser import c_ast
 
 from polybuild.c.conversions import decayed
-from polybuild.c.syntax_tree import names_set_in, walk
+from polybuild.c.syntax_tree import names_addressed_in, names_set_in, walk
 from polybuild.c.types import FunctionType, PointerType, Type
 from polybuild.normalise.computing_functions import renamed
 from polybuild.normalise.names import unused_name
@@ -44,7 +44,7 @@ class SpecialisedFunctions:
         if callee is None or callee.body is None or callee.stays or not self.makes:
             return None
         nodes = [each for one in callee.body.statements for each in walk(one)]
-        changed = names_set_in(nodes) | _addressed(nodes)
+        changed = names_set_in(nodes) | names_addressed_in(nodes)
         for place, parameter in enumerate(callee.parameters):
             symbol = callee.body.visible.symbols.get(str(parameter.name))
             if symbol is not None and _leads_to_function(symbol.type) and parameter.name not in changed:
@@ -94,12 +94,6 @@ class SpecialisedFunctions:
 def _leads_to_function(kind: Type) -> bool:
     pointer = decayed(kind)
     return isinstance(pointer, PointerType) and isinstance(pointer.target, FunctionType)
-
-
-def _addressed(nodes: Sequence[c_ast.Node]) -> frozenset[str]:
-    """The variables among ``nodes`` whose address is taken."""
-    taken = (each.expr for each in nodes if isinstance(each, c_ast.UnaryOp) and each.op == "&")
-    return frozenset(str(each.name) for each in taken if isinstance(each, c_ast.ID))
 
 
 def _declared(statements: Sequence[c_ast.Node]) -> set[str]:

@@ -187,12 +187,14 @@ class ThreadLimits:
 class ThreadSharing:
     """How threads share the iterations of a loop: each takes the next one if ``dynamic``, a part of all else.
 
-    Tiles of the size ``tile`` may be strips of any width up to ``longest`` instead; 0: they are as they are.
+    Tiles of the size ``tile`` may be strips of any width up to ``longest`` instead, by steps of a ``line``;
+    0: they are as they are.
     """
 
     dynamic: bool = False
     tile: int = 0
     longest: int = 0
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,6 @@ from polybuild.codegen.c.nodes import (
     flat,
     identifier_of,
     kind_of,
-    mentions,
     statements_in_a_row,
     surely_runs,
     users_below,
@@ -57,7 +56,7 @@ from polybuild.codegen.c.nodes import (
 from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.parts import PartsPrinter, counts_up
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter, block_below
-from polybuild.codegen.c.strips import StripPrinter, strips_of
+from polybuild.codegen.c.strips import StripPrinter, asks_for_counter, strips_of
 from polybuild.codegen.c.vector_blocks import Packing, VectorBlock
 from polybuild.codegen.c.vectors import VectorPrinter
 from polybuild.codegen.file.parts import PARTS
@@ -322,7 +321,7 @@ class LoopPrinter:
     ) -> list[str] | None:
         """The loop ``node`` over tiles, as strips that threads share; None if the tiles have to stay."""
         strips = strips_of(node, directive.sharing.tile)
-        if strips is None or self._uses_counter(node) or self._buffers.scopes.buffers:
+        if strips is None or asks_for_counter(node, self._ast) or self._buffers.scopes.buffers:
             return None
         self._in_use.helpers.update({STRIP, TEAM})
         with self._in_use.mentioned() as mentioned:
@@ -337,15 +336,6 @@ class LoopPrinter:
         heads = [f"{indent}{width}", *self._directives.above(head, directive, mentioned=around)]
         inside = [f"{indent}{_INDENT}{each}" for each in (printer.end(), *here)]
         return [*belonging(heads, origin.line), *inside, *body, closing(indent)]
-
-    def _uses_counter(self, node: isl.AstNode) -> bool:
-        """Whether a statement in the loop ``node`` asks for the counter of this loop itself."""
-        names = [each.get_annotation().get_name() for each in users_below(node)]
-        if not all(name in self._ast.instances for name in names):
-            return True
-        instances = [self._ast.instances[name] for name in names]
-        asked = [at for each in instances for at in (*each.iterators, *(at for _, at in each.accesses))]
-        return any(mentions(at, identifier_of(node)) for at in asked)
 
     @contextmanager
     def _chosen_before(self, node: isl.AstNode, indent: str) -> Iterator[list[str]]:

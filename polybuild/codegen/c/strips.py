@@ -3,7 +3,7 @@
 Tiles of one size are few or short wherever rows are, and leave each row after a part of it; the number of
 threads is not known before. So each thread gets as many columns as the others, side by side::
 
-    const long long strip_j = polybuild_strip(n, polybuild_team(), 65536);
+    const long long strip_j = polybuild_strip(n, polybuild_team(), 64, 65536);
     #pragma omp parallel for
     for (long long first_j = 0; first_j <= n - 1; first_j += strip_j) {
       const long long last_j = first_j + strip_j - 1;
@@ -21,6 +21,7 @@ of bounds that cover the values of all tiles. A condition that isl left out as i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -35,12 +36,15 @@ from polybuild.codegen.c.expressions import (
 from polybuild.codegen.c.instances import COUNTER_TYPE
 from polybuild.codegen.c.layout import CodeLine, loop
 from polybuild.codegen.c.names_in_scope import NamesInScope
-from polybuild.codegen.c.nodes import FOR, IF, identifier_of, kind_of, mentions, nodes_below
+from polybuild.codegen.c.nodes import FOR, IF, identifier_of, kind_of, mentions, nodes_below, users_below
 from polybuild.codegen.c.parts import counts_up
 from polybuild.codegen.file.strips import STRIP
 from polybuild.codegen.file.team import TEAM
 from polybuild.targets.model import ThreadSharing
 from polybuild.values import dataclass
+
+if TYPE_CHECKING:
+    from polybuild.codegen.c.ast import PrintedAst
 
 _Op = isl.ast_expr_op_type
 
@@ -72,13 +76,29 @@ def strips_of(node: isl.AstNode, tile: int) -> Strips | None:
         return None
     loops = [each for each in inside if kind_of(each) == FOR]
     moved = [each for each in loops if any(mentions(one, counter) for one in _expressions(each))]
-    bounds = [each for each in (_bounds_in(one, counter, tile) for one in moved) if each is not None]
-    whole = [each for each, (begin, end) in zip(moved, bounds, strict=False) if begin and end]
-    if not whole or len(bounds) != len(moved):
+    bounds = [found for each in moved if (found := _bounds_in(each, counter, tile)) is not None]
+    if len(bounds) < len(moved):
         return None
-    begin, end = (next(each for each in found if each) for found in zip(*bounds, strict=True))
-    last = condition.op_get_arg(1)
-    return Strips(tile, whole[0], node.for_get_init(), last, _last_value(last, tile, whole), begin, end)
+    along = [
+        (each, begin, end)
+        for each, (begin, end) in zip(moved, bounds, strict=True)
+        if begin is not None and end is not None
+    ]
+    if not along:
+        return None
+    last, (points, begin, end) = condition.op_get_arg(1), along[0]
+    cut = _last_value(last, tile, [each for each, _, _ in along])
+    return Strips(tile, points, node.for_get_init(), last, cut, begin, end)
+
+
+def asks_for_counter(node: isl.AstNode, ast: PrintedAst) -> bool:
+    """Whether a statement in the loop ``node`` asks for the counter of this loop, or may do so."""
+    names = [each.get_annotation().get_name() for each in users_below(node)]
+    if not all(name in ast.instances for name in names):
+        return True
+    instances = [ast.instances[name] for name in names]
+    asked = [at for each in instances for at in (*each.iterators, *(at for _, at in each.accesses))]
+    return any(mentions(at, identifier_of(node)) for at in asked)
 
 
 def _last_value(last: isl.AstExpr, tile: int, loops: Sequence[isl.AstNode]) -> isl.AstExpr | None:
@@ -164,7 +184,7 @@ class StripPrinter:
 
     def width(self, sharing: ThreadSharing) -> str:
         """The declaration of the width of a strip."""
-        width = f"{STRIP}({self._count()}, {TEAM}(), {sharing.longest})"
+        width = f"{STRIP}({self._count()}, {TEAM}(), {sharing.line}, {sharing.longest})"
         return f"const {COUNTER_TYPE} {self._width} = {width};"
 
     def head(self, indent: str) -> CodeLine:

@@ -8,12 +8,12 @@ STRIP_DEFINITION = f"""\
 #ifndef POLYBUILD_STRIP
 #define POLYBUILD_STRIP
 /* how wide strips of `count` iterations are: as many for each thread, of `longest` ones at most, and of whole
-   cache lines however small the elements are */
-POLYBUILD_HELPER long long {STRIP}(long long count, long long threads, long long longest)
+   multiples of `line` ones */
+POLYBUILD_HELPER long long {STRIP}(long long count, long long threads, long long line, long long longest)
 {{
   long long strips = count > 0 ? (count - 1) / longest + 1 : 1;
   strips = ((strips - 1) / threads + 1) * threads;
-  return count > 0 ? ((count - 1) / strips / 64 + 1) * 64 : 64;
+  return count > 0 ? ((count - 1) / strips / line + 1) * line : line;
 }}
 #endif
 """

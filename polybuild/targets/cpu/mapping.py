@@ -438,8 +438,10 @@ class _CpuMapper:
             size = shared_size(node, shared, sizes[shared], self._context.machine, vector=row)
             sizes = (*sizes[:shared], size, *sizes[shared + 1 :])
             if row and shared in coincident_members(node) and trips_of(node, shared) is None:
-                longest = longest_strip(accesses, sizes, shared, self._context.machine)
-                sharing = ThreadSharing(tile=size, longest=longest)
+                machine = self._context.machine
+                longest = longest_strip(accesses, sizes, shared, machine)
+                # no two threads write to one line, however small the elements are
+                sharing = ThreadSharing(tile=size, longest=longest, line=machine.memory.line)
         self.tile_sizes.append(sizes)
         if any(goes_along_windows(each.access) for each in accesses):  # vectors begin anywhere in lines
             node = align_members(node, {each: sizes[each] for each in coincident if sizes[each] > 1})

@@ -22,7 +22,7 @@ from polybuild.poly.trees import descendants, is_band
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compare import cost_of_mapping
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
-from polybuild.targets.cpu.cost.function import LoopCost
+from polybuild.targets.cpu.cost.function import LoopCost, with_warm_caches
 from polybuild.targets.cpu.cost.parameters import larger_sizes, long_lines, usual_sizes
 from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.lanes import is_update
@@ -234,9 +234,8 @@ class _Trials:
             tuple(each.at(values).total for values in sizes for each in versions)
             for sizes in (self._sizes, self._long)
         )
-        alone = cost.one_thread
-        warm = replace(alone, repeated=True) if isinstance(alone, LoopCost) else alone
-        return _Priced(candidate, cost, times, warm.at(self._sizes[-1]).total, long)
+        warm = with_warm_caches(cost.one_thread).at(self._sizes[-1]).total
+        return _Priced(candidate, cost, times, warm, long)
 
 
 def _permutes_register_tiles(mapped: MappedOrder, other: Order) -> bool:

@@ -12,7 +12,7 @@ from polybuild.analysis.operations import operations_of, operations_of_copy
 from polybuild.machine.model import SEPARATE, Machine
 from polybuild.poly.memory import Itself, remembered
 from polybuild.scop.model import AccessKind, Scop
-from polybuild.targets.cost import Cost
+from polybuild.targets.cost import Cost, CostFunction
 from polybuild.targets.cpu.cost.conflicts import time_of_conflicts
 from polybuild.targets.cpu.cost.core import Body, cost_on_core, taken_to_lanes
 from polybuild.targets.cpu.cost.exchange import time_of_exchange
@@ -247,6 +247,11 @@ class LoopCost:
         rounds = math.ceil(tiles / threads.processors) or 1
         balanced = tiles / rounds / threads.processors
         return max(1.0, threads.cores * siblings * balanced)
+
+
+def with_warm_caches(cost: CostFunction) -> CostFunction:
+    """``cost`` where caches have the data already, as far as these fit there."""
+    return replace(cost, repeated=True) if isinstance(cost, LoopCost) else cost
 
 
 @dataclass(frozen=True, slots=True)
