@@ -6,6 +6,7 @@ Where such a variable is read, it stands for the right-hand side of its definiti
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -104,19 +105,18 @@ class PrivatisableDefinitions:
         """The value that every instance of ``reader`` finds in the variable ``array``."""
         writers = self._writers.get(array.name, [])
         kind = array.element
-        if (
-            len(writers) != 1
-            or not array.is_scalar
-            or not isinstance(kind, IntegerType | FloatingType)
-            or array.name in around
-        ):
+        if not array.is_scalar or not isinstance(kind, IntegerType | FloatingType) or array.name in around:
             return None
-        (writer,) = writers
-        body = writer.body
-        for _ in writer.dynamic:
-            body = body.iftrue
-        plain = isinstance(body, c_ast.Assignment) and body.op == "=" and isinstance(body.lvalue, c_ast.ID)
-        if not plain or _has_effect(body.rvalue) or not self._is_latest(writer, reader):
+        if reader in writers and _definition_in(reader) is None:
+            return None  # it may read what it has just written
+        definitions = ((each, _definition_in(each)) for each in writers)
+        latest = (
+            (each, body)
+            for each, body in definitions
+            if body is not None and self._is_latest(each, reader, writers)
+        )
+        writer, body = next(latest, (None, None))
+        if writer is None or body is None:
             return None
         value = self._value(body.rvalue, writer, (*around, array.name))
         if value is None:
@@ -125,8 +125,11 @@ class PrivatisableDefinitions:
         reads = tuple(replace(each, relation=to_writer.apply_range(each.relation)) for each in value.reads)
         return DefinedValue(c_ast.Cast(type_name(kind), value.expression, body.coord), reads)
 
-    def _is_latest(self, writer: Statement, reader: Statement) -> bool:
-        """Whether ``reader`` always finds what ``writer`` wrote in the same iteration of the loops around."""
+    def _is_latest(self, writer: Statement, reader: Statement, writers: Sequence[Statement]) -> bool:
+        """Whether ``reader`` always finds what ``writer`` wrote in the same iteration of the loops around.
+
+        That is so where none of ``writers``, all that write the variable, comes between.
+        """
         depth = len(writer.iterators)
         if writer is reader or writer.iterators != reader.iterators[:depth]:
             return False
@@ -138,10 +141,22 @@ class PrivatisableDefinitions:
         pairs = isl.UnionMap.from_map(same)
         if not pairs.is_subset(self._order):
             return False
-        own = self._order.intersect_domain(isl.UnionSet.from_set(writer.domain))
-        later = own.intersect_range(isl.UnionSet.from_set(writer.domain))
-        before = own.intersect_range(isl.UnionSet.from_set(reader.domain))
+        between = isl.UnionSet.empty(writer.domain.get_space())
+        for each in writers:
+            between = between.union(each.domain)
+        later = self._order.intersect_domain(isl.UnionSet.from_set(writer.domain)).intersect_range(between)
+        before = self._order.intersect_domain(between)
+        before = before.intersect_range(isl.UnionSet.from_set(reader.domain))
         return bool(later.apply_range(before).intersect(pairs).is_empty())
+
+
+def _definition_in(writer: Statement) -> c_ast.Assignment | None:
+    """The assignment of a value to a variable that ``writer`` is, under its conditions on data; else None."""
+    body = writer.body
+    for _ in writer.dynamic:
+        body = body.iftrue
+    plain = isinstance(body, c_ast.Assignment) and body.op == "=" and isinstance(body.lvalue, c_ast.ID)
+    return None if not plain or _has_effect(body.rvalue) else body
 
 
 def _declared(body: c_ast.Node) -> dict[str, c_ast.Cast | None]:

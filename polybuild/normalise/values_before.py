@@ -1,4 +1,4 @@
-"""Variables that the function around a region sets once, by others that never change: as their expressions.
+"""Variables that are set before a region, by others that do not change from there on: as their expressions.
 
 ::
 
@@ -19,13 +19,14 @@ So the model knows that rows of ``nx`` elements fill planes, and that with ``m2 
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.symbols import StorageClass, Symbol
-from polybuild.c.syntax_tree import changed_operand, duplicate, mapped, walk
+from polybuild.c.syntax_tree import COMPARISONS, changed_operand, duplicate, mapped, walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
@@ -39,7 +40,7 @@ _OPERATORS = frozenset("+-*")
 
 
 def with_values_before(region: Region) -> Region:
-    """``region`` with the expressions of variables that are set once, before it; itself if there are none."""
+    """``region`` with the expressions of variables that are set before it; itself if there are none."""
     if region.index < 0:
         return region
     try:
@@ -68,7 +69,7 @@ def with_counters_set(region: Region) -> Region:
     placement = place_region(region.function, region.index) if open_ones else None
     if placement is None or not isinstance(placement.ancestors[-1], c_ast.Compound) or _jumps(region):
         return region
-    set_once = _set_once(region)
+    kept = _kept(region)
     before = list(enumerate(_before(placement.ancestors, region), 1))
     beside = len(list(_before(placement.ancestors[-1:], region)))
     sets = []
@@ -76,7 +77,7 @@ def with_counters_set(region: Region) -> Region:
         name, value = _assigned(each)
         symbol = region.visible.symbols.get(name)
         is_last = name in open_ones and symbol is not None and _is_counter(symbol)
-        if is_last and value is not None and _is_computed(value, position, set_once, region):
+        if is_last and value is not None and _is_computed(value, position, kept, region):
             sets.append(c_ast.Assignment("=", c_ast.ID(name, value.coord), duplicate(value), value.coord))
         open_ones -= _changed(each)
     return dataclasses.replace(region, statements=(*reversed(sets), *region.statements)) if sets else region
@@ -137,10 +138,10 @@ def _assigned(node: c_ast.Node) -> tuple[str, c_ast.Node | None]:
 
 def _values(region: Region, names: Names) -> dict[str, c_ast.Node]:
     """The expressions of what ``region`` reads of such variables, where they relate it to others."""
-    set_once = _set_once(region)
+    kept = _kept(region)
     inside = {each.name for part in region.statements for each in walk(part) if isinstance(each, c_ast.Decl)}
     found: dict[str, c_ast.Node] = {}
-    for name, (when, value) in set_once.items():
+    for name, (when, value) in kept.items():
         variable = names.outer.get(name)
         if (
             variable is None
@@ -151,7 +152,7 @@ def _values(region: Region, names: Names) -> dict[str, c_ast.Node]:
             continue
         operands = {each.name for each in walk(value) if isinstance(each, c_ast.ID)}
         related = any(each in names.outer for each in operands)
-        if related and operands.isdisjoint(inside) and _is_computed(value, when, set_once, region):
+        if related and operands.isdisjoint(inside) and _is_computed(value, when, kept, region):
             expression = _converted(value, variable, region)
             if expression is not None:
                 found[name] = expression
@@ -165,35 +166,36 @@ def is_own_integer(variable: Variable) -> bool:
     return own and not special and isinstance(variable.type, types.IntegerType) and variable.type.width >= 32
 
 
-def _set_once(region: Region) -> Mapping[str, tuple[int, c_ast.Node | None]]:
-    """The variables that are set once on each way to ``region``: when, in the order of these, and to what.
+def _kept(region: Region) -> Mapping[str, tuple[int, c_ast.Node | None]]:
+    """The variables that keep their value from some time before ``region`` on: since when, and which.
 
-    Parameters are set at first, to nothing that is known.
+    That is what reaches the region of what they are set to (reaching definitions). Times are those of what
+    runs before it, in its order; parameters are set at first. The value is None where it is not known, as
+    of what is set under a condition.
     """
-    function = region.function
-    everything = list(walk(function))
-    placement = place_region(function, region.index)
+    placement = place_region(region.function, region.index)
     if placement is None or _jumps(region):
         return {}
-    declared = [each.name for each in everything if isinstance(each, c_ast.Decl)]
-    changed = [each.name for each in map(changed_operand, everything) if isinstance(each, c_ast.ID)]
+    everything = list(walk(region.function))
+    declared = Counter(each.name for each in everything if isinstance(each, c_ast.Decl))
     found: dict[str, tuple[int, c_ast.Node | None]] = {}
-    arguments = function.decl.type.args
+    arguments = region.function.decl.type.args
     for each in arguments.params if arguments is not None else ():
-        if isinstance(each, c_ast.Decl) and declared.count(each.name) == 1 and each.name not in changed:
+        if isinstance(each, c_ast.Decl):
             found[each.name] = 0, None
     before = _before(placement.ancestors, region)
     for position, each in enumerate(before, 1):
-        match each:
-            case c_ast.Decl(init=init) if init is not None and each.name not in changed:
-                name, value = each.name, init
-            case c_ast.Assignment(op="=", lvalue=c_ast.ID()) if changed.count(each.lvalue.name) == 1:
-                name, value = each.lvalue.name, each.rvalue
-            case _:
-                continue
-        if declared.count(name) == 1:
+        changed = _changed(each)
+        found.update(dict.fromkeys(changed, (position, None)))
+        name, value = _assigned(each)
+        if name in changed and isinstance(each, c_ast.Decl | c_ast.Assignment) and not _changes_in(value):
             found[name] = position, value
-    return found
+    again = {name for each in region.statements for name in _changed(each)}
+    return {name: each for name, each in found.items() if declared[name] == 1 and name not in again}
+
+
+def _changes_in(value: c_ast.Node | None) -> bool:
+    return value is not None and bool(_changed(value))
 
 
 def _jumps(region: Region) -> bool:
@@ -202,8 +204,15 @@ def _jumps(region: Region) -> bool:
 
 
 def _before(ancestors: tuple[c_ast.Node, ...], region: Region) -> Iterator[c_ast.Node]:
-    """The statements that have run whenever ``region`` starts, in their order."""
+    """What has run whenever ``region`` starts, in its order: statements, conditions and loops around it.
+
+    Of a loop around it, that is what earlier iterations did.
+    """
     for outer, inner in zip(ancestors, (*ancestors[1:], None), strict=True):
+        if isinstance(outer, c_ast.If):
+            yield _what_is_compared(outer.cond)
+        elif isinstance(outer, c_ast.For | c_ast.While | c_ast.DoWhile):
+            yield outer
         for each in outer.block_items or () if isinstance(outer, c_ast.Compound) else ():
             if each is inner or (
                 isinstance(each, c_ast.Pragma) and each.string == begin_pragma(region.index)
@@ -212,10 +221,16 @@ def _before(ancestors: tuple[c_ast.Node, ...], region: Region) -> Iterator[c_ast
             yield each
 
 
+def _what_is_compared(condition: c_ast.Node) -> c_ast.Node:
+    """What ``condition`` compares with what changes nothing; itself if it is no such comparison."""
+    compares = isinstance(condition, c_ast.BinaryOp) and condition.op in COMPARISONS
+    return condition.left if compares and not _changed(condition.right) else condition
+
+
 def _is_computed(
-    value: c_ast.Node, when: int, set_once: Mapping[str, tuple[int, c_ast.Node | None]], region: Region
+    value: c_ast.Node, when: int, kept: Mapping[str, tuple[int, c_ast.Node | None]], region: Region
 ) -> bool:
-    """Whether ``value`` is a sum of products of variables that were set before ``when`` for good."""
+    """Whether ``value`` is a sum of products of variables that keep their values since before ``when``."""
     for each in walk(value):
         if isinstance(each, c_ast.Typename | c_ast.TypeDecl | c_ast.IdentifierType):
             continue
@@ -227,7 +242,7 @@ def _is_computed(
             symbol = region.visible.symbols.get(each.name)
             if symbol is None or symbol.address_taken or symbol.volatile or symbol.storage.is_static:
                 return False
-            if each.name not in set_once or set_once[each.name][0] >= when:
+            if each.name not in kept or kept[each.name][0] >= when:
                 return False
     return True
 

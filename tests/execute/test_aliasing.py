@@ -7,6 +7,16 @@ from pool_programs import Call, compare
 
 NEW, OLD, EITHER = False, True, None  # what each call runs
 
+# A from 1000 to 1099, B from 3 to 66 behind its place
+REUSED: list[tuple[tuple[int, int, int], bool | None]] = [
+    ((1000, 5000, 9000), NEW),
+    ((1000, 1000, 9000), OLD),
+    ((1000, 1096, 9000), OLD),
+    ((1000, 1097, 9000), NEW),
+    ((1000, 934, 9000), OLD),
+    ((1000, 933, 9000), NEW),
+]
+
 # name: (body, numbers, [(places of A, B and C, what the call runs)])
 CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bool | None]]]] = {
     "shift": (
@@ -126,6 +136,98 @@ CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bo
             ((1000, 934, 9000), OLD),
             ((1000, 933, 9000), NEW),
         ],
+    ),
+    "gather_by_a_variable_set_again": (
+        """int u[100], w[100];
+        for (int k = 0; k < 100; k++) u[k] = 3 + k * 37 % 64, w[k] = 5 + k * 11 % 60;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int c = u[i];
+          A[i] = B[c];
+          c = w[i];
+          A[i] += 2 * B[c];
+        }
+        #pragma endscop""",
+        (100, 3),
+        REUSED,
+    ),
+    "gather_by_a_variable_of_the_function": (
+        """int u[100], w[100];
+        for (int k = 0; k < 100; k++) u[k] = 3 + k * 37 % 64, w[k] = 5 + k * 11 % 60;
+        #pragma scop
+        int c;
+        for (int i = 0; i < n; i++) {
+          c = u[i];
+          double t = B[c];
+          c = w[i];
+          t += B[c] * 2;
+          A[i] = t;
+        }
+        #pragma endscop""",
+        (100, 3),
+        REUSED,
+    ),
+    "gather_by_a_variable_set_in_steps": (
+        """int u[100], w[100];
+        for (int k = 0; k < 100; k++) u[k] = 3 + k * 37 % 64, w[k] = 5 + k * 11 % 60;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int c = u[i], d = c;
+          A[i] = B[d];
+          c = w[i] + 1;
+          d = c - 1;
+          A[i] += 2 * B[d];
+        }
+        #pragma endscop""",
+        (100, 3),
+        REUSED,
+    ),
+    "gather_by_a_variable_set_in_loops": (
+        """int u[100], w[100];
+        for (int k = 0; k < 100; k++) u[k] = 3 + k * 37 % 64, w[k] = 5 + k * 11 % 60;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int c = u[i];
+          A[i] = 0;
+          for (int k = 0; k < m; k++) A[i] += B[c];
+          c = w[i];
+          for (int k = 0; k < m; k++) A[i] += B[c] * k;
+        }
+        #pragma endscop""",
+        (100, 3),
+        REUSED,
+    ),
+    "gather_by_a_variable_set_under_a_condition": (
+        """int u[100], w[100];
+        for (int k = 0; k < 100; k++) u[k] = 3 + k * 37 % 64, w[k] = 5 + k * 11 % 60;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int c = u[i];
+          A[i] = 2 * B[c];
+          if (i % 2) {
+            c = w[i];
+            A[i] += B[c];
+          }
+        }
+        #pragma endscop""",
+        (100, 3),
+        REUSED,
+    ),
+    "gather_by_a_variable_that_moves": (
+        """int u[100], w[100];
+        for (int k = 0; k < 100; k++) u[k] = 3 + k * 37 % 64, w[k] = 5 + k * 11 % 60;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int c = u[i];
+          A[i] = B[c];
+          c = w[i];
+          A[i] *= B[c];
+          c = w[i] < u[i] ? u[i] : w[i];
+          A[i] -= B[c];
+        }
+        #pragma endscop""",
+        (100, 3),
+        REUSED,
     ),
     "gather_by_variables": (
         """int w[100];

@@ -769,3 +769,78 @@ for (int j = 0; j < n; j++) {
 }
 #pragma endscop
 b[0] = (int)(w - x);
+
+//# window_whose_sizes_are_set_again_walked: parallel
+int w = 3, h = 3, count;
+double *end = x + n, *line, *from, *to, *last;
+const double *weights = z;
+if (w > n) w = n;
+if (h > n) h = n;
+if (w < 3) w = 1;
+count = w * h;
+#pragma scop
+for (int i = 0; i < count; i++) {
+  int column = i % w, row = i / w, shift = column - w / 2;
+  line = y + n * row;
+  if (shift >= 0) { from = line + shift; to = x; last = end - shift; }
+  else { from = line; to = x - shift; last = end; }
+  while (to < last)
+    *(to++) += weights[i] * *(from++);
+}
+#pragma endscop
+
+//# window_whose_sizes_are_set_again_counted: parallel
+int w = 3, h = n, count = 9;
+if (h > 3) { h = 3; }
+w = w < n ? w : n;
+count = w * h;
+#pragma scop
+for (int i = 0; i < count; i++)
+  for (int k = 0; k < n - w; k++)
+    x[k] += z[i] * y[n * (i / w) + k + i % w];
+#pragma endscop
+
+//# grid_whose_size_is_reused: parallel
+int m = n + 1, size = n * n;
+for (int i = 0; i < size; i++) a[i] = b[i] % 3;
+m = n;
+if (m > 20) m = 20;
+size = m * n;
+#pragma scop
+for (int k = 0; k < size; k++)
+  x[k] += y[(k / n) * n + n - 1 - k % n] + a[k];
+#pragma endscop
+size = 0;
+b[size] = m;
+
+//# grid_whose_sizes_a_loop_changes: parallel
+int m = n, size;
+while (m > 0) {
+  size = m * n;
+  #pragma scop
+  for (int k = 0; k < size; k++)
+    x[k] += y[(k % n) * n + k / n];
+  #pragma endscop
+  m -= 5;
+}
+
+//# grid_whose_size_is_set_under_a_condition: parallel
+int m = n, size = 0;
+if (m > 16) m = 16;
+if ((size = m * n) > 3) {
+  #pragma scop
+  for (int k = 0; k < size; k++)
+    X[k / n][k % n] = x[k] * 2;
+  #pragma endscop
+}
+
+//# grid_whose_size_is_no_longer_its_rows: parallel
+int m = n, size;
+if (m > 16) m = 16;
+size = m * n;
+m--;
+#pragma scop
+for (int k = 0; k < size; k++)
+  for (int j = 0; j < m; j++)
+    X[j][k % n] += x[k];
+#pragma endscop

@@ -1,4 +1,4 @@
-"""Variables that are set once before a region stand for their expressions there, and no others do."""
+"""Variables that keep what they are set to before a region stand for it there, and no others do."""
 
 from __future__ import annotations
 
@@ -39,9 +39,30 @@ def test_they_are_their_expressions(tmp_path, before, expected):
 @pytest.mark.parametrize(
     "body",
     [
+        f"if (ny > 9) ny = 9; int plane = nx * ny; {REGION}",
+        f"int plane = 0; if (nx < 0) {{ nx = 0; ny--; }} plane = nx * ny; {REGION} nx--;",
+        f"int plane = nx; a[0] = plane; plane = nx * ny; {REGION} plane = 0;",
+        f"int plane; while (ny--) {{ if (nx > ny) nx--; plane = nx * ny; {REGION} }}",
+        f"int plane; for (; nx; nx--) {{ ny++; plane = nx * ny; if (nx > 1) {{ {REGION} }} }}",
+        f"int plane; if ((plane = nx * ny)) {{ {REGION} }}",
+        f"int plane; if ((plane = nx * ny) > 3) {{ {REGION} }}",
+    ],
+)
+def test_what_is_set_again_is_what_it_was_set_to_last(tmp_path, body):
+    assert subscript(tmp_path, body) == "i + (nx * ny)"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
         f"int plane = nx * ny; nx++; {REGION}",
         f"int plane = nx * ny; plane++; {REGION}",
-        f"int plane = nx * ny; {REGION} plane = 0;",
+        f"int plane = nx * ny; while (ny--) {{ {REGION} }}",
+        f"int plane = nx * ny; while (plane > 9) {{ {REGION} plane -= nx; }}",
+        f"int plane = nx * ny; if ((nx = ny) > 2) {{ {REGION} }}",
+        f"int plane = 0; if ((plane = nx * ny) && ny--) {{ {REGION} }}",
+        f"int plane = 0; if ((plane = nx * ny) > ny--) {{ {REGION} }}",
+        f"int plane = nx * ny; for (; ny; ny--) {{ if (ny == 2) nx--; {REGION} }}",
         f"int plane; if (ny) plane = nx * ny; {REGION}",
         f"int plane, m; plane = nx * m; m = 3; {REGION}",
         f"int m = 2, plane = nx * m; g(&m); {REGION}",
