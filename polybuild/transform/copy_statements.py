@@ -36,12 +36,13 @@ def copy_instances(name: str, time_stamps: isl.Set, kept: Sequence[int | tuple[i
     return isl.Map.from_multi_aff(target).intersect_domain(time_stamps)
 
 
-def graft(instances: isl.Map, depth: int, mark: Mark | None = None) -> isl.ScheduleNode:
+def graft(instances: isl.Map, depth: int, context: isl.Set, mark: Mark | None = None) -> isl.ScheduleNode:
     """A tree for ``copy_instances`` below ``depth`` outer dimensions, which are its first ones.
 
-    The loops are the instance's other dimensions, in order, below ``mark`` if there is one.
+    The loops are the instance's other dimensions, in order, below ``mark`` if there is one. What the
+    parameters are anyway, by ``context``, is not said again.
     """
-    domain = instances.range()
+    domain = instances.range().gist_params(context)
     count = domain.dim(_set)
     extension = isl.Map.identity(domain.get_space().map_from_set()).intersect_domain(domain)
     extension = extension.project_out(_in, depth, count - depth).reset_tuple_id(_in)

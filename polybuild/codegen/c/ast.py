@@ -15,6 +15,7 @@ from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.counters import computes_with, fitting_counters
 from polybuild.codegen.c.dynamic import RestoredLoop, restored_loop
+from polybuild.codegen.c.far_bounds import without_far_bounds
 from polybuild.codegen.c.grafted_points import graft_points
 from polybuild.codegen.c.loop_origins import LoopOrigin, loop_origin
 from polybuild.codegen.c.nodes import called_by
@@ -134,7 +135,8 @@ def build_ast(
     its marks.
     """
     builder = _AstBuilder(scop, buffers, registers, accumulators)
-    root = generate_ast(scop.context, graft_points(schedule, scop.context), builder)
+    context = without_far_bounds(scop.context, schedule)
+    root = generate_ast(context, graft_points(schedule, scop.context), builder)
     return GeneratedAst(
         root,
         schedule,

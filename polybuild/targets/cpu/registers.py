@@ -149,14 +149,14 @@ class RegisterTiler:
         operands = [] if nest.kernel.single else find_packed_operands(self._scop, nest, self._numbers)
         tile = _register_tile(len(self.tiles), nest, operands)
         self.tiles.append(tile)
-        node = _block(place, nest, tile)
+        node = _block(place, nest, tile, self._scop.context)
         depths = nest.depths
         for filled, depth in ((depths.row_block, depths.panel + 1), (depths.panel, depths.panel)):
             node = _up_to(node, filled)
             for operand in operands:
                 if operand.scope == depth:
                     node = insert_mark(node, operand.packed.mark).child(0)
-                    node = node.graft_before(graft(operand.instances, depth))
+                    node = node.graft_before(graft(operand.instances, depth, self._scop.context))
         return node
 
 
@@ -188,7 +188,9 @@ def _cache_order(
     return None
 
 
-def _block(place: isl.ScheduleNode, nest: BlockedNest, tile: RegisterTile) -> isl.ScheduleNode:
+def _block(
+    place: isl.ScheduleNode, nest: BlockedNest, tile: RegisterTile, context: isl.Set
+) -> isl.ScheduleNode:
     """The loop K, its block unrolled, between loading and storing the block.
 
     Row by row, so that what the lanes of a row share needs a register for that row only.
@@ -200,7 +202,12 @@ def _block(place: isl.ScheduleNode, nest: BlockedNest, tile: RegisterTile) -> is
     node = insert_tiles(rows.child(0), [(0, tile.lanes)])
     node = node.ancestor(node.get_tree_depth() - depth)
     load, store = (
-        graft(copy_instances(name, nest.full, nest.block_instances), nest.depths.inner, Mark(MarkKind.LANES))
+        graft(
+            copy_instances(name, nest.full, nest.block_instances),
+            nest.depths.inner,
+            context,
+            Mark(MarkKind.LANES),
+        )
         for name in (tile.transfer.load, tile.transfer.store)
     )
     return node.graft_before(load).graft_after(store)
