@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from polybuild import effort
+import polybuild
+from polybuild import bytecode, effort
 from polybuild.diagnostics import Diagnostic, Location, Severity, SourceError, UsageError
 from polybuild.driver import cache as store
 from polybuild.driver.chosen_machine import machine_file
@@ -136,11 +137,14 @@ def _outcome(
     strict = options.on_unsupported == "error"
     try:
         import_islpy()
+        stored = bytecode.use(bytecode.own_file())
         from polybuild.driver.experience import Experience  # noqa: PLC0415 -- its failure is ours to report
         from polybuild.driver.file import compile_source  # noqa: PLC0415 -- likewise
         from polybuild.driver.pass_printer import PassPrinter  # noqa: PLC0415 -- likewise
         from polybuild.driver.region_store import RegionStore  # noqa: PLC0415 -- likewise
 
+        if not stored:
+            bytecode.keep(bytecode.own_file(), polybuild.__name__)
         _collect_seldom()
         printer = PassPrinter(request.print_after, clock=PassClock(on=request.timed))
         tuning = find_tuning(options, request.source, settings.names)
