@@ -89,6 +89,8 @@ CANDIDATE_OPERATIONS = 1_000_000
 """For mapping a candidate, and for its predicted cost."""
 KERNEL_CONTRACTION_OPERATIONS = 1_000_000
 """For another order, in which the threads of a device keep temporary arrays."""
+KERNEL_DEGREE_OPERATIONS = 1_000_000
+"""For telling which loops around a statement are long, on a device."""
 KERNEL_MODEL_OPERATIONS = 4_000_000
 """For another form of the model of a device: values in elements, or reductions in parts."""
 KERNEL_PROOF_OPERATIONS = 1_000_000

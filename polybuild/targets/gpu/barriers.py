@@ -8,7 +8,8 @@ it before the first one. All that runs before the first barrier of an iteration
 follows all that runs after the last one of the iteration before.
 
 In a phase of tiles over time values pass between threads from step to step, so each step has to begin with a
-barrier (``thread_legality`` relies on it).
+barrier (``thread_legality`` relies on it), but for those that take nothing of other threads
+(``meeting_steps``).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from polybuild.poly.marks import MarkKind
+from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import node_kind
 from polybuild.schedule.legality import IllegalSchedule
@@ -62,13 +63,19 @@ class _Way:
     meets: bool
 
 
-def check_barriers(tree: KernelTree, kernels: Sequence[Kernel]) -> None:
-    """Raise IllegalSchedule if threads may miss a barrier, or a copy and a use may meet without one."""
+def check_barriers(
+    tree: KernelTree, kernels: Sequence[Kernel], meetings: Mapping[Mark, isl.Set] | None = None
+) -> None:
+    """Raise IllegalSchedule if threads may miss a barrier, or a copy and a use may meet without one.
+
+    ``meetings`` has the steps ``{ [d0, ..., dn] }`` of kernels that must begin with one, where not all must.
+    """
     root = tree.schedule.get_root()
     for kernel in kernels:
         if kernel.in_steps:
             mark = find_mark(root, kernel.mark())
-            _check_steps(find_mark(mark, kernel.mark(MarkKind.STEPS)).child(0), tree.added)
+            steps = find_mark(mark, kernel.mark(MarkKind.STEPS)).child(0)
+            _check_steps(steps, tree.added, (meetings or {}).get(kernel.mark()))
             _check_uniform(mark, kernel, tree.added)
         tiles = [each for each in tree.tiles[kernel.mark()] if isinstance(each, SharedTile)]
         combined = any(isinstance(each, ThreadTile) and each.reduction for each in tree.tiles[kernel.mark()])
@@ -78,11 +85,14 @@ def check_barriers(tree: KernelTree, kernels: Sequence[Kernel]) -> None:
             _check_uniform(mark, kernel, tree.added)
 
 
-def _check_steps(band: isl.ScheduleNode, added: Mapping[str, AddedStatement]) -> None:
-    """Each iteration of ``band`` that runs an instance begins with a barrier."""
+def _check_steps(
+    band: isl.ScheduleNode, added: Mapping[str, AddedStatement], meeting: isl.Set | None
+) -> None:
+    """Each iteration of ``band`` that runs an instance, and is one of ``meeting``, begins with a barrier."""
     below, names = band.child(0), _names(band.get_domain())
     if node_kind(below) == _Kind.extension:
         stamps = isl.Set.from_union_set(prefix_of(below).range())
+        stamps = stamps if meeting is None else stamps.intersect(meeting)
         added_here = below.extension_get_extension()
         first = below.child(0).child(0)
         barriers = [

@@ -14,9 +14,15 @@ from polybuild.analysis.trip_counts import dimension_counts, is_small
 from polybuild.c.syntax_tree import location
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.diagnostics import Unsupported
-from polybuild.effort import KERNEL_CONTRACTION_OPERATIONS, KERNEL_PROOF_OPERATIONS, KERNEL_TILING_OPERATIONS
+from polybuild.effort import (
+    KERNEL_CONTRACTION_OPERATIONS,
+    KERNEL_DEGREE_OPERATIONS,
+    KERNEL_PROOF_OPERATIONS,
+    KERNEL_TILING_OPERATIONS,
+)
 from polybuild.options import SHARED_MEMORY, Options
 from polybuild.poly.budget import budget_within, found_within, was_spent
+from polybuild.poly.marks import Mark
 from polybuild.poly.relations import largest, maps_of, sets_of
 from polybuild.poly.trees import is_band
 from polybuild.schedule.legality import IllegalSchedule, prove
@@ -35,7 +41,12 @@ from polybuild.targets.gpu.lower import in_registers_alone, lower
 from polybuild.targets.gpu.mapping import map_to_gpu
 from polybuild.targets.gpu.model import GpuMapping
 from polybuild.targets.gpu.privatised_histograms import find_block_copies
-from polybuild.targets.gpu.thread_legality import check_combined, check_mapping, without_private
+from polybuild.targets.gpu.thread_legality import (
+    check_combined,
+    check_mapping,
+    meeting_steps,
+    without_private,
+)
 from polybuild.targets.gpu.thread_storage import contract_in_threads, find_private
 from polybuild.targets.gpu.tile_caches import with_old_values
 from polybuild.targets.gpu.transfers import find_transfers
@@ -139,10 +150,11 @@ def _plan(
     transfers = find_transfers(_in_rows(scop, reductions), dependences, buffers, live_out, dead)
     if mapping.in_steps and SHARED_MEMORY in options.device_tiles:
         transfers = with_old_values(transfers)
-    tree = lower(scop, mapping, transfers, limits, options.device_tiles)
+    meetings = _meetings(mapping, dependences, private)
+    tree = lower(scop, mapping, transfers, limits, steps=options.device_tiles, meetings=meetings)
     kept = in_registers_alone(scop, tree)
     transfers = tuple(each for each in transfers if each.array.name not in kept)
-    check_barriers(tree, mapping.kernels)
+    check_barriers(tree, mapping.kernels, meetings)
     check_combined(tree, reductions)
     atomics = tuple(each for each in reductions if each.lanes is None)
     return DevicePlan(
@@ -225,8 +237,13 @@ def _require_many_threads(
 
 
 def _degree(scop: Scop, statement: Statement, limits: DeviceLimits) -> int:
-    """How many loops around ``statement`` may be long."""
-    trips = [largest(each) for each in dimension_counts(statement.domain, scop.context)]
+    """How many loops around ``statement`` may be long: all where that takes long to tell."""
+    trips = found_within(
+        KERNEL_DEGREE_OPERATIONS,
+        lambda: [largest(each) for each in dimension_counts(statement.domain, scop.context)],
+    )
+    if trips is None:
+        return len(statement.iterators)
     return sum(not each.is_int() or each.to_python() >= limits.long_trips for each in trips)
 
 
@@ -380,6 +397,14 @@ def _prove(scop: Scop, mapping: GpuMapping, dependences: Dependences, owned: tup
         check_mapping(scop, mapping, _at_once(pairs), owned)
 
     prove(check, scop, dependences, KERNEL_PROOF_OPERATIONS)
+
+
+def _meetings(mapping: GpuMapping, dependences: Dependences, owned: Sequence[Array]) -> dict[Mark, isl.Set]:
+    """The steps that begin with a barrier, of kernels with arrays of a tile; those of others all do."""
+    if not mapping.inside:
+        return {}
+    pairs = without_private(dependences, tuple(each.name for each in owned)).validity
+    return {each.mark(): meeting_steps(mapping, each, pairs) for each in mapping.kernels if each.in_steps}
 
 
 def _at_once(dependences: Dependences) -> Dependences:

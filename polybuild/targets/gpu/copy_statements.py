@@ -46,10 +46,12 @@ from polybuild.targets.instructions import CopyStages
 _set, _out = isl.dim_type.set, isl.dim_type.out
 
 
-def add_barrier(node: isl.ScheduleNode, name: str, *, after: bool) -> tuple[isl.ScheduleNode, AddedStatement]:
-    """Let all threads of the block meet before or after ``node``; returns that node."""
-    depth = node.get_schedule_depth()
-    graft = extended(time_stamps_of(node), name, node).root()
+def add_barrier(
+    node: isl.ScheduleNode, name: str, *, after: bool, at: isl.Set | None = None
+) -> tuple[isl.ScheduleNode, AddedStatement]:
+    """Let all threads of a block meet before or after ``node``, ``at`` some of its iterations; returns it."""
+    depth, stamps = node.get_schedule_depth(), time_stamps_of(node)
+    graft = extended(stamps if at is None else stamps.intersect(at), name, node).root()
     node = node.graft_after(graft) if after else node.graft_before(graft)
     return node, AddedStatement(name, Purpose.BARRIER, depth)
 

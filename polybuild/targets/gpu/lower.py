@@ -64,11 +64,14 @@ def lower(
     mapping: GpuMapping,
     transfers: Sequence[Transfer],
     limits: DeviceLimits,
+    *,
     steps: Collection[str] = (),
+    meetings: Mapping[Mark, isl.Set] | None = None,
 ) -> KernelTree:
     """Bind the loops of all kernels of ``mapping`` to the indices of blocks and threads.
 
-    ``steps`` are those of ``Options.device_tiles`` that tiles over time get.
+    ``steps`` are those of ``Options.device_tiles`` that tiles over time get. Of the kernels in ``meetings``
+    these steps begin with barriers, of others all.
     """
     root = mapping.schedule.get_root()
     arrays = [each.array for each in transfers]
@@ -86,7 +89,16 @@ def lower(
         grids[mark] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
         hosts[mark] = prefix_of(node)
         cached = (
-            StripCaches(scop, kernel, node, transfers, limits=limits, steps=steps, inside=mapping.inside)
+            StripCaches(
+                scop,
+                kernel,
+                node,
+                transfers,
+                limits=limits,
+                steps=steps,
+                inside=mapping.inside,
+                meeting=(meetings or {}).get(mark),
+            )
             if kernel.in_steps
             else None
         )

@@ -25,7 +25,8 @@ class StripCaches:
     Its loops are not bound to blocks and threads yet.
 
     ``steps`` are those of ``Options.device_tiles``. ``told`` is what is said of boxes that have no room.
-    Arrays ``inside`` are there alone: nothing of them is copied.
+    Arrays ``inside`` are there alone: nothing of them is copied, and only the steps ``meeting`` of a kernel
+    with such arrays begin with a barrier (``thread_legality.meeting_steps``).
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class StripCaches:
         limits: DeviceLimits,
         steps: Collection[str],
         inside: Sequence[Array] = (),
+        meeting: isl.Set | None = None,
     ) -> None:
         self._kernel = kernel
         reuse = next((each for each in reversed(Reuse) if each.value in steps), None)
@@ -46,6 +48,7 @@ class StripCaches:
         caches, self.told = find_caches(finder, transfers, limits, reuse) if wanted else ((), ())
         self._caches = caches
         self._inside = tuple(finder.inside(each) for each in inside)
+        self._meeting = meeting
         self._interleaved = COPY_OUT in steps
         if self._interleaved:
             self._stores = [(each, stored_writes(each, mark, kernel, scop)) for each in caches]
@@ -66,9 +69,9 @@ class StripCaches:
                     root, one = add_stores(root, self._kernel, name, cache.tile, each)
                     added[name] = one
         steps = find_mark(root, self._kernel.mark(MarkKind.STEPS))
-        node = self._barrier(steps.child(0).child(0), added)
-        if not self.tiles:
-            return node.root()
+        node = self._barrier(steps.child(0).child(0), added, at=self._meeting)
+        if not self._caches:
+            return node.root()  # steps alone use shared memory
         node = find_mark(node.root(), self._kernel.mark(MarkKind.STEPS))
         node = self._copies_in(self._barrier(node, added), added)
         if not self._interleaved:
@@ -103,8 +106,13 @@ class StripCaches:
         return node
 
     def _barrier(
-        self, node: isl.ScheduleNode, added: dict[str, AddedStatement], *, after: bool = False
+        self,
+        node: isl.ScheduleNode,
+        added: dict[str, AddedStatement],
+        *,
+        after: bool = False,
+        at: isl.Set | None = None,
     ) -> isl.ScheduleNode:
-        node, one = add_barrier(node, f"polybuild_barrier{len(added)}", after=after)
+        node, one = add_barrier(node, f"polybuild_barrier{len(added)}", after=after, at=at)
         added[one.name] = one
         return node

@@ -24,7 +24,7 @@ from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.device import Axis, Kernel, KernelTree, ThreadTile
 from polybuild.targets.gpu.model import GpuMapping
-from polybuild.targets.gpu.tree import find_mark, result_bands
+from polybuild.targets.gpu.tree import find_mark, prefix_of, result_bands, time_stamps_of
 
 
 def check_mapping(
@@ -93,11 +93,37 @@ def _between_barriers(mark: isl.ScheduleNode, kernel: Kernel, pairs: isl.UnionMa
     tiles = mark.child(0).band_get_partial_schedule()
     across = pairs.lex_lt_at_multi_union_pw_aff(tiles).union(pairs.lex_gt_at_multi_union_pw_aff(tiles))
     points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
-    step, node = pairs, find_mark(mark, kernel.mark(MarkKind.STEPS)).child(0)
-    while not is_mark(node, MarkKind.KERNEL):
-        step = step.eq_at_multi_union_pw_aff(node.band_get_partial_schedule()) if is_band(node) else step
-        node = node.parent()
+    step = _at_same_bands(find_mark(mark, kernel.mark(MarkKind.STEPS)).child(0), pairs)
     return across.union(step.subtract(_at_same_axes([points], kernel.threads, step)))
+
+
+def meeting_steps(mapping: GpuMapping, kernel: Kernel, pairs: isl.UnionMap) -> isl.Set:
+    """The steps ``{ [d0, ..., dn] }`` of ``kernel`` that must begin with a barrier for ``pairs``.
+
+    The first one of a strip does, and each at which one of ``pairs`` ends that begins in the same strip, in
+    another thread. Steps that take what their own thread has left need not wait for others.
+    """
+    result = isl.UnionMap.empty(pairs.get_space())
+    for mark, each, together in _by_launch(mapping, pairs):
+        if each is kernel:
+            points = find_mark(mark, kernel.mark(MarkKind.POINTS)).child(0)
+            strip = _at_same_bands(find_mark(mark, kernel.mark(MarkKind.STEPS)), together)
+            result = result.union(strip.subtract(_at_same_axes([points], kernel.threads, strip)))
+    steps = find_mark(mapping.schedule.get_root(), kernel.mark(MarkKind.STEPS)).child(0).child(0)
+    stamps = time_stamps_of(steps)
+    last = stamps.dim(isl.dim_type.set) - 1
+    first = stamps.identity().project_out(isl.dim_type.in_, last, 1).lexmin().range()
+    reached = result.range().apply(prefix_of(steps)).union(first.to_union_set())
+    return isl.Set.from_union_set(reached).coalesce()
+
+
+def _at_same_bands(node: isl.ScheduleNode, pairs: isl.UnionMap) -> isl.UnionMap:
+    """Those of ``pairs`` whose ends are in one iteration of the bands from ``node`` up to its kernel."""
+    while not is_mark(node, MarkKind.KERNEL):
+        if is_band(node):
+            pairs = pairs.eq_at_multi_union_pw_aff(node.band_get_partial_schedule())
+        node = node.parent()
+    return pairs
 
 
 def same_thread(mapping: GpuMapping, pairs: isl.UnionMap) -> isl.UnionMap:

@@ -7,9 +7,13 @@ import islpy as isl
 import pytest
 from device_regions import MATRICES, PRODUCT
 
+from polybuild.context import CompileContext
+from polybuild.options import Options
 from polybuild.schedule.legality import IllegalSchedule
 from polybuild.targets.device import Purpose
+from polybuild.targets.gpu import choice
 from polybuild.targets.gpu.barriers import check_barriers
+from polybuild.targets.gpu.target import CUDA
 
 
 def barriers(plan):
@@ -52,3 +56,32 @@ def test_the_next_tile_needs_a_stage_of_its_own(planned):
     single = {name: replace(each, tile=replace(each.tile, stages=1)) for name, each in staged.items()}
     with pytest.raises(IllegalSchedule, match="no barrier parts"):
         check_barriers(replace(plan.tree, added={**plan.tree.added, **single}), plan.kernels)
+
+
+STEPS = """
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++) b[i] = a[i - 1] + a[i] + a[i + 1];
+    for (int i = 1; i < n - 1; i++) a[i] = b[i - 1] + b[i + 1];
+  }"""
+
+
+def test_steps_that_take_nothing_of_other_threads_have_no_barrier(model, monkeypatch):
+    """What a thread stores it has computed itself: one barrier is for loading, one for all steps."""
+    found = model(STEPS, "int n, int steps, double *restrict a, double *restrict b")
+    needed = {}
+
+    def check(tree, kernels, meetings):
+        needed.update(meetings)
+        check_barriers(tree, kernels, meetings)
+        with pytest.raises(IllegalSchedule, match="a step does not begin with a barrier"):
+            check_barriers(tree, kernels)
+
+    monkeypatch.setattr(choice, "check_barriers", check)
+    context = CompileContext(Options(tile_sizes=(4, 16), tile_shape="overlapped"))
+    _, plan = CUDA.plan_overlapped(found.scop, found.dependences, context, frozenset())
+    (name,) = barriers(plan)
+    tree = replace(
+        plan.tree, added={**plan.tree.added, name: replace(plan.tree.added[name], purpose=Purpose.LOAD)}
+    )
+    with pytest.raises(IllegalSchedule, match="a step does not begin with a barrier"):
+        check_barriers(tree, plan.kernels, needed)
