@@ -41,9 +41,20 @@ def is_worth_tiling(
     few = 0 if context.options.tile_sizes else context.machine.l1.bytes // 4
     others = range(members - 1 if rows else members)
     return carries or any(
-        any(each.stride(member) is Stride.NONE for member in others) and not is_resident([each], few)
+        _is_met_again(each, others, members) and not is_resident([each], few)
         for each in accesses
         if each.matrix
+    )
+
+
+def _is_met_again(access: Reference, others: Sequence[int], members: int) -> bool:
+    """Whether iterations of one of the members ``others`` meet the same elements, a part of them in a tile.
+
+    What loops inside of the band walk along, whatever its iteration, is all of it in each tile, too.
+    """
+    strides = [access.stride(member) for member in range(members)]
+    return any(strides[member] is Stride.NONE for member in others) and any(
+        each is not Stride.NONE for each in strides
     )
 
 
