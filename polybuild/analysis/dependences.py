@@ -203,6 +203,8 @@ def false_dependences(
 
 def may_be_private(array: Array, live_out: frozenset[str]) -> bool:
     """Whether threads may have copies: automatic storage, unseen from outside, dead afterwards."""
+    if array.provenance.each_thread:
+        return True
     if array.provenance.address_taken or array.provenance.by_pointer or array.provenance.allocated:
         return False
     if array.local:

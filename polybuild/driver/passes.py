@@ -168,7 +168,7 @@ class RegionModel:
             f"line {each.location.line}: '{each.copied}' takes turns with a grid that the region allocates,"
             " as its steps would copy it: what they copy last is restored"
             for each in self.scop.arrays
-            if each.provenance.allocated and each.copied
+            if each.provenance.allocated and each.copied and not each.provenance.each_thread
         ]
         of_steps = (
             f"line {each.location.line}: '{each.expanded}' is {_expansion(self.scop, each)}"
@@ -245,6 +245,7 @@ class Transformation:
             tile_sizes=mapping.tile_sizes,
             gains_alone=self.comparison.gains_alone,
             sharing=self.mapped.sharing,
+            line=self.context.machine.memory.line,
         )
 
     def overlaps(self, untouched: Collection[str]) -> tuple[Overlap, ...]:

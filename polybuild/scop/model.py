@@ -71,7 +71,7 @@ class Provenance:
     these lead to rows, which the model takes to be apart. ``interleaving`` is given where the elements are
     members of structures that have numbers of one type alone. Inner subscripts of a flat array start at
     ``starts``, and are less than start and extent together: rows of Fortran's matrices start at 1. Memory of
-    an array that the region itself needs is ``allocated`` before it runs.
+    an array that the region itself needs is ``allocated`` before it runs, for ``each_thread`` or once.
     """
 
     storage: StorageClass
@@ -83,6 +83,7 @@ class Provenance:
     interleaving: Interleaving | None = None
     starts: tuple[int, ...] = ()
     allocated: bool = False
+    each_thread: bool = False
 
     @property
     def is_reachable(self) -> bool:

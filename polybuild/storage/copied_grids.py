@@ -9,16 +9,15 @@ from functools import reduce
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import always_evaluates
-from polybuild.c.synthetic import declarator
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.effort import ALTERNATING_STATEMENTS, STENCIL_STEPS, STORAGE_PERIODS
 from polybuild.poly.relations import everywhere, sets_of, tuple_name
 from polybuild.poly.spaces import all_parameters
 from polybuild.poly.trees import is_band, parts_in_sequence
 from polybuild.scop.duplicates import unused_name
-from polybuild.scop.model import Access, AccessKind, Array, Provenance, Scop, Statement
+from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
+from polybuild.storage.own_memory import allocated_array, extents_for
 from polybuild.transform.residue_classes import (
     AlternatingLoop,
     counted_by,
@@ -211,11 +210,11 @@ def copied_grids(scop: Scop, loop: TimeLoop, taken: Collection[str]) -> Iterator
         steps = counted_by([statement], loop.counters.counters)
         enough = steps.lower_bound_val(_set, 0, isl.Val(STENCIL_STEPS - 1))
         bounds = touched.subtract(inside).params().complement().intersect(enough.params()).coalesce()
-        extents = _extents(inside.intersect_params(bounds), found.main)
+        extents = extents_for(inside.intersect_params(bounds), found.main)
         if extents is not None:
             names.add(name)
             used |= {found.main.name, found.scratch.name}
-            yield replace(found, other=_grid(name, extents, found.main), bounds=bounds)
+            yield replace(found, other=allocated_array(name, extents, found.main), bounds=bounds)
 
 
 def _copied_grid(statement: Statement, loop: TimeLoop) -> CopiedGrid | None:
@@ -264,42 +263,4 @@ def _is_plain(array: Array, loop: TimeLoop) -> bool:
             for one in loop.statements
             for each in one.accesses_to(array)
         )
-    )
-
-
-def _extents(elements: isl.Set, main: Array) -> tuple[isl.PwAff, ...] | None:
-    """Extents of a grid with ``elements``, those of ``main`` where they suffice; None without bounds."""
-    local, found = isl.LocalSpace.from_space(elements.get_space()), []
-    nowhere = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 0)
-    for dimension, declared in enumerate(main.extents):
-        subscript = isl.PwAff.var_on_domain(local, _set, dimension)
-        if elements.is_empty() or not elements.dim_has_upper_bound(_set, dimension):
-            return None
-        if dimension and declared is not None:
-            extent = declared.project_domain_on_params()
-            if elements.is_subset(subscript.lt_set(extent.insert_domain(elements.get_space()))):
-                found.append(declared)
-                continue
-        largest = elements.dim_max(dimension).gist_params(elements.params()).coalesce()
-        largest = largest.add_constant_val(isl.Val(1))
-        found.append(largest.insert_domain(nowhere.align_params(largest.get_space())))
-    return tuple(found)
-
-
-def _grid(name: str, extents: tuple[isl.PwAff, ...], main: Array) -> Array:
-    """A grid for elements of ``main``, in memory that the region allocates, reached by flat subscripts."""
-    assert isinstance(main.element, IntegerType | FloatingType)  # noqa: S101 - asked before
-    declared = c_ast.PtrDecl([], declarator(name, main.element))
-    return Array(
-        name,
-        c_ast.ID(name),
-        main.element,
-        extents,
-        Provenance(StorageClass.LOCAL, allocated=True),
-        main.location,
-        local=True,
-        declared=c_ast.Decl(name, [], [], [], [], declared, None, None),
-        suffixes=("",) * len(extents),
-        flat=len(extents),
-        copied=main.spelling,
     )

@@ -1,15 +1,17 @@
 """Work arrays that live on, which each iteration of a loop sets anew: private ones, and the last one's.
 
-``static double c[N]`` of a solver for one row is set and used in each iteration over rows. Nothing but its
-name keeps these in order: what it holds after the loop, others may read. So all iterations but the last one
-get an array of the region, which is private, and the last one uses the array itself::
+``static double c[N]`` of a solver for one row, or the workspace that its caller passes, is set and used in
+each iteration over rows. Nothing but its name keeps these in order: what it holds after the loop, others may
+read. So all iterations but the last one get an array of the region, which is private, and the last one uses
+the array itself::
 
     for j in 0 .. m - 1:                 for j in 0 .. m - 2:      for j = m - 1:
       for i: c[i] = f(a[j][i])    ->       for i: own[i] = ...       for i: c[i] = ...
       for i: b[j][i] = g(c[i])             for i: b[j][i] = g(own[i])  for i: b[j][i] = g(c[i])
 
-The last iteration must set all that any of them sets. (P. Feautrier, "Array Expansion", ICS 1988, on private
-arrays; what is kept of them is OpenMP's ``lastprivate``.)
+The last iteration must set all that any of them sets. Small arrays of constant size are on the stacks of
+threads, others in memory that the region allocates for all of them. (P. Feautrier, "Array Expansion", ICS
+1988, on private arrays; what is kept of them is OpenMP's ``lastprivate``.)
 """
 
 from __future__ import annotations
@@ -32,8 +34,24 @@ from polybuild.poly.relations import depends_on, equal_outer, maps_of
 from polybuild.poly.spaces import outer_loops
 from polybuild.scop.duplicates import copied, order_of_copies, unused_name, unused_names, with_arrays
 from polybuild.scop.model import AccessKind, Array, Iterator, Provenance, Scop, Statement
+from polybuild.storage.own_memory import array_of_threads, extents_for, names_for_threads
+from polybuild.values import dataclass
 
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _WorkArray:
+    """An ``array`` that ``users`` set anew in each iteration of the ``depth`` loops around them.
+
+    It has the values of the iterations ``last``, ``{ [i0, ...] }``, behind the loops, in its ``elements``.
+    """
+
+    array: Array
+    users: tuple[Statement, ...]
+    depth: int
+    last: isl.Set
+    elements: isl.Set
 
 
 def keep_last_work_arrays(scop: Scop, live_out: frozenset[str], taken: frozenset[str]) -> Scop:
@@ -42,64 +60,40 @@ def keep_last_work_arrays(scop: Scop, live_out: frozenset[str], taken: frozenset
     ``live_out`` names what is read after the region; new arrays get none of the names ``taken``. Loops that
     carry anything else, as steps over time do, stay as they are: threads would gain nothing.
     """
-    chosen = _small_arrays(scop, live_out)
+    chosen = [each for each in scop.arrays if _is_plain(each) and not may_be_private(each, live_out)]
     while chosen:
-        changed, kept = scop, []
+        changed, kept, stack = scop, [], WORK_ARRAY_ELEMENTS
         names = {*taken, *(each.name for each in scop.arrays)}
-        free = {each.name for each, _ in chosen}
-        for array, sizes in chosen:
-            own = _own_array(array, unused_name(f"{array.name}_own", names), sizes)
-            made = partial(_without_sharing, changed, (array, own), free, live_out)
-            found = found_within(WORK_ARRAY_OPERATIONS, made)
-            if found is not None:
-                names.add(own.name)
-                changed = found
-                kept.append((array, sizes))
+        free = {each.name for each in chosen}
+        for array in chosen:
+            found = found_within(WORK_ARRAY_OPERATIONS, partial(_find, changed, array, free, live_out))
+            own = None if found is None else _own_array(found, names, stack)
+            if found is not None and own is not None:
+                stack -= 0 if own.provenance.allocated else prod(own.sizes or ())
+                changed = _with_own(changed, found, own)
+                kept.append(array)
         if len(kept) == len(chosen):
             return changed
         chosen = kept
     return scop
 
 
-def _small_arrays(scop: Scop, live_out: frozenset[str]) -> list[tuple[Array, tuple[int, ...]]]:
-    """The arrays that live on of which each thread may have one, with their sizes: small ones in all."""
-    found, left = [], WORK_ARRAY_ELEMENTS
-    for array in scop.arrays:
-        sizes = _sizes(array)
-        if sizes and prod(sizes) <= left and not may_be_private(array, live_out):
-            left -= prod(sizes)
-            found.append((array, sizes))
-    return found
+def _is_plain(array: Array) -> bool:
+    """Whether ``array`` has numbers, and lies in one piece."""
+    provenance = array.provenance
+    return (
+        bool(array.extents)
+        and isinstance(array.element, IntegerType | FloatingType)
+        and not (array.local or any(array.suffixes) or array.row_subscripts)
+        and provenance.interleaving is None
+    )
 
 
-def _sizes(array: Array) -> tuple[int, ...] | None:
-    """The extents of a plain array of numbers of constant size; None if it is another."""
-    plain = isinstance(array.expression, c_ast.ID) and not any(array.suffixes) and array.flat == 1
-    reachable = array.provenance.by_pointer or array.provenance.address_taken or array.row_subscripts
-    if array.local or reachable or not plain or not isinstance(array.element, IntegerType | FloatingType):
-        return None
-    return array.sizes
+def _find(scop: Scop, array: Array, free: Collection[str], live_out: frozenset[str]) -> _WorkArray | None:
+    """``array`` as one that iterations set anew; None if it is none.
 
-
-def _own_array(array: Array, name: str, sizes: Sequence[int]) -> Array:
-    """An array of the region like ``array``."""
-    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - as _sizes says
-    kind: c_ast.Node = declarator(name, array.element)
-    for each in reversed(sizes):
-        kind = c_ast.ArrayDecl(kind, number(each), [])
-    declared = c_ast.Decl(name, [], [], [], [], kind, None, None)
-    place = Provenance(StorageClass.LOCAL)
-    return replace(array, name=name, provenance=place, local=True, declared=declared)
-
-
-def _without_sharing(
-    scop: Scop, arrays: tuple[Array, Array], free: Collection[str], live_out: frozenset[str]
-) -> Scop | None:
-    """``scop`` with the latter of ``arrays`` in place of the former in all but the last iterations of loops.
-
-    None if it may not be, or if these loops carry more than what is in the arrays ``free``.
+    None, too, if the loops carry more than what is in the arrays ``free``.
     """
-    array, own = arrays
     users = [each for each in scop.statements if each.accesses_to(array)]
     depth = _private_depth(scop, array, users)
     first = depth and _first_free_loop(scop, users[0].iterators[:depth], free, live_out)
@@ -112,17 +106,64 @@ def _without_sharing(
     last = by_outer.lexmax().move_dims(_out, 0, _in, 0, first - 1).range().coalesce()
     if everywhere.is_subset(last) or not _sets_all(scop, array, users, last):
         return None
-    names = iter(unused_names(scop, 2 * len(users)))
-    new = [each for each in scop.statements if all(each is not user for user in users)]
+    _, written, _ = accesses_of(scop, array)
+    elements = isl.Set.from_union_set(written.range()).intersect_params(scop.context).coalesce()
+    if not elements.is_subset(isl.Set.nat_universe(elements.get_space())):
+        return None
+    return _WorkArray(array, tuple(users), depth, last.gist_params(scop.context), elements)
+
+
+def _own_array(found: _WorkArray, names: set[str], stack: int) -> Array | None:
+    """An array for each thread like that which was ``found``; its names are among ``names`` then.
+
+    Arrays of constant size are on stacks, as far as these have ``stack`` elements left for them. None if
+    nobody knows how large it is.
+    """
+    array = found.array
+    name = unused_name(f"{array.name}_own", names)
+    while not names.isdisjoint(names_for_threads(name)):
+        name += "_"
+    extents = extents_for(found.elements, array)
+    if extents is None:
+        return None
+    names.update({name, *names_for_threads(name)})
+    own = array_of_threads(name, extents, array)
+    sizes = own.sizes
+    return own if sizes is None or prod(sizes) > stack else _on_stack(own, sizes)
+
+
+def _on_stack(array: Array, sizes: Sequence[int]) -> Array:
+    """``array`` as a variable of the region."""
+    assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - as _is_plain says
+    kind: c_ast.Node = declarator(array.name, array.element)
+    for each in reversed(sizes):
+        kind = c_ast.ArrayDecl(kind, number(each), [])
+    declared = c_ast.Decl(array.name, [], [], [], [], kind, None, None)
+    return replace(array, provenance=Provenance(StorageClass.LOCAL), declared=declared, flat=1, copied="")
+
+
+def _with_own(scop: Scop, found: _WorkArray, own: Array) -> Scop:
+    """``scop`` with ``own`` in place of the array that was ``found`` in all but the last iterations.
+
+    These are statements of their own, all of them: what others leave to those on the array would pass from
+    one to the other, and the last ones could run behind the loops.
+    """
+    loops = found.users[0].iterators[: found.depth]
+    inside = [each for each in scop.statements if each.iterators[: found.depth] == loops]
+    names = iter(unused_names(scop, 2 * len(inside)))
+    new = [each for each in scop.statements if all(each is not one for one in inside)]
     originals: dict[str, str] = {}
-    last = last.gist_params(scop.context)
-    for user, around in zip(users, outer, strict=True):
-        here = around.intersect_range(last).domain()
-        for domain, kept in ((user.domain.subtract(here), own), (user.domain.intersect(here), array)):
+    for each in inside:
+        around = isl.Map.from_multi_aff(outer_loops(each.domain.get_space(), found.depth))
+        here = around.intersect_range(found.last).domain()
+        for domain, kept in (
+            (each.domain.subtract(here), own),
+            (each.domain.intersect(here), found.array),
+        ):
             if not domain.is_empty():
-                part = copied(user, next(names), domain.coalesce())
-                new.append(with_arrays(part, {array.name: kept}))
-                originals[part.name] = user.name
+                part = copied(each, next(names), domain.coalesce())
+                new.append(with_arrays(part, {found.array.name: kept}))
+                originals[part.name] = each.name
     schedule = order_of_copies(scop, new, originals)
     return replace(scop, statements=tuple(new), arrays=(*scop.arrays, own), schedule=schedule)
 

@@ -78,6 +78,70 @@ PRIVATE = {
         f"{AFTER} {COLUMNS} C[40+i] = v[i];",
     ),
 }
+ROW = "for (int i = 0; i < m; i++)"
+ROWS = f"for (int j = 0; j < n; j++) {{ {ROW} w[i] = 2 * A[j*m+i]; {ROW} B[j*m+i] = w[m-1-i]; }}"
+USED = f"{ROW} C[i] = w[i];"
+# the same of as many elements as the call says, in whatever memory the program has for them
+PASSED = {
+    "passed": ("double *restrict w = C + 100;", ROWS, ""),
+    "passed and maybe another": ("double *w = C + 100;", ROWS, ""),
+    "an array of the function": ("double w[n + m + 1];", ROWS, f"if (n > 0) {USED}"),
+    "of large constant size": ("static double w[40000];", ROWS, USED),
+    "a member": ("struct { int k; double *w; } s = {1, C + 100};", ROWS.replace("w[", "s.w["), ""),
+    "a member behind a pointer": (
+        "struct { int k; double *restrict w; } s = {1, C + 100}, *at = &s;",
+        ROWS.replace("w[", "at->w["),
+        "",
+    ),
+    "integers": (
+        "static long w[40000];",
+        f"for (int j = 0; j < n; j++) {{ {ROW} w[i] = (long)A[j*m+i]; {ROW} B[j*m+i] = w[m-1-i] / 2; }}",
+        USED,
+    ),
+    "planes in a row": (
+        "double *restrict w = C + 100;",
+        """for (int j = 0; j < n; j++) {
+          for (int k = 0; k < 5; k++) for (int i = 0; i < m; i++) w[k*m+i] = A[j*m+i] + k;
+          for (int i = 0; i < m; i++) for (int k = 0; k < 5; k++) B[(j*m+i)*5+k] = w[k*m+i]; }""",
+        "",
+    ),
+    "planes with rows": (
+        "double (*restrict w)[m + 1] = (double (*)[m + 1])(C + 100);",
+        """for (int j = 0; j < n; j++) {
+          for (int k = 0; k < 5; k++) for (int i = 0; i < m; i++) w[k][i] = A[j*m+i] + k;
+          for (int i = 0; i < m; i++) for (int k = 0; k < 5; k++) B[(j*m+i)*5+k] = w[k][i]; }""",
+        "",
+    ),
+    "rows of planes": (
+        "double *restrict w = C + 100;",
+        f"""for (int k = 0; k < 3; k++) for (int j = 0; j < n && j < 33; j++) {{
+          {ROW} w[i] = 2 * A[(k*33+j)*m+i];
+          {ROW} B[(k*33+j)*m+i] = w[m-1-i] + k; }}""",
+        "",
+    ),
+    "two that are passed": (
+        "double *restrict w = C + 100, *restrict v = C + 200;",
+        f"""for (int j = 0; j < n; j++) {{
+          {ROW} {{ v[i] = A[j*m+i]; w[i] = v[i] + i; }}
+          {ROW} B[j*m+i] = w[m-1-i] - v[i]; }}""",
+        "",
+    ),
+    "after each other": (
+        "double *restrict w = C + 100;",
+        """for (int j = 0; j < n; j++) {
+          w[0] = A[j*m];
+          for (int i = 1; i < m; i++) w[i] = A[j*m+i] - w[i-1] / 2;
+          for (int i = m - 2; i >= 0; i--) A[j*m+i] = w[i] - A[j*m+i+1] / 4; }""",
+        "",
+    ),
+    "of products": (
+        "double *restrict w = C + 100;",
+        f"""for (int j = 0; j < n; j++) {{
+          {ROW} {{ w[i] = 0; for (int k = 0; k < m; k++) w[i] += A[j*m+k] * C[k*m+i+200]; }}
+          {ROW} A[j*m+i] = w[i]; }}""",
+        "",
+    ),
+}
 SHARED = {
     "some of it": (
         "static double w[30];",
@@ -126,7 +190,7 @@ SHARED = {
         AFTER,
     ),
 }
-CASES = PRIVATE | SHARED
+CASES = PRIVATE | PASSED | SHARED
 
 
 def compared(folder, cases):
@@ -145,12 +209,12 @@ def test_results_are_the_original_ones(comparison, name):
     assert comparison.regions[function(name)].status == "transformed"
 
 
-@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize("name", PRIVATE | PASSED)
 def test_threads_share_the_loop(comparison, name):
     assert comparison.regions[function(name)].parallel_loops
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", PRIVATE | SHARED)
 def test_which_are_private(tmp_path, name):
     before, body, _ = CASES[name]
     path = tmp_path / "one.c"

@@ -311,11 +311,11 @@ class ConditionPrinter:
         """How many statement instances run at most, in double."""
         return self._instances(work, self._printers[0])
 
-    def bytes_of(self, extents: Sequence[isl.PwAff | None], size: int) -> str:
-        """How many bytes a grid of these ``extents`` takes whose elements have ``size``, as an operand."""
+    def elements_of(self, extents: Sequence[isl.PwAff | None]) -> str:
+        """How many elements a grid of these ``extents`` has, as a factor."""
         printer = self._printers[0]
         factors = [self._build.expr_from_pw_aff(each.project_domain_on_params()) for each in extents if each]
-        return " * ".join([*(f"(unsigned long long)({printer.text(each)})" for each in factors), str(size)])
+        return " * ".join(f"(unsigned long long)({printer.text(each)})" for each in factors)
 
     def _instances(self, work: Sequence[Sequence[isl.PwAff]], printer: ExpressionPrinter) -> str:
         """The sum over the statements of the products of their trip counts, in double."""

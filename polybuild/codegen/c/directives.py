@@ -62,6 +62,8 @@ def thread_copies(scop: Scop, unused: Collection[str]) -> ThreadCopies:
 def _is_pointer(array: Array) -> bool:
     """Whether a variable of the function leads to the elements of ``array``."""
     provenance = array.provenance
+    if provenance.each_thread:
+        return False
     return bool(array.extents) and (provenance.allocated or (provenance.by_pointer and not array.local))
 
 

@@ -11,10 +11,13 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.syntax_tree import walk
+from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.bodies import c_text
 from polybuild.codegen.c.nodes import identifier_of, is_loop, kind_of, nodes_below, users_below
+from polybuild.codegen.file.team import THREAD
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Array, Scop, Statement
+from polybuild.storage.own_memory import names_for_threads
 from polybuild.transform.full_unrolling import is_in_registers
 
 if TYPE_CHECKING:
@@ -28,12 +31,14 @@ class LocalVariables:
 
     Those are scalars of which each iteration of a loop with a directive has a copy, and that nothing
     outside this loop touches. Where all loops inside are unrolled so are arrays of a few elements, which
-    compilers keep in registers then. ``ast`` is what is printed.
+    compilers keep in registers then. Arrays that each thread has one of are found by loops that threads
+    share: ``of_threads``, by name. ``ast`` is what is printed.
     """
 
     def __init__(self, ast: PrintedAst) -> None:
         self._ast = ast
         self.declared: set[str] = set()
+        self.of_threads: set[str] = set()
 
     def taken_out(
         self, loop: isl.AstNode, directive: LoopDirective, directives: DirectivePrinter
@@ -45,7 +50,13 @@ class LocalVariables:
         lines, private, arrays = [], [], False
         for array in directive.private:
             users = self._users(loop, array)
-            if not (array.local and users in {0, self._all_users(array)}):
+            if array.provenance.each_thread:
+                arrays = arrays or bool(users)
+                if users and directive.parallel:
+                    alone = users == self._all_users(array)
+                    lines.append(self._own_of_thread(array, directives, alone=alone))
+                    private += [] if alone else [array]
+            elif not (array.local and users in {0, self._all_users(array)}):
                 private.append(array)
             elif not users or self._is_declared_below(loop.for_get_body(), array, directives):
                 continue
@@ -58,6 +69,18 @@ class LocalVariables:
         directive = replace(directive, private=tuple(private))
         # lanes that OpenMP asks for have copies of arrays in memory, those that a compiler finds have not
         return lines, replace(directive, simd=directive.simd and not arrays)
+
+    def _own_of_thread(self, array: Array, directives: DirectivePrinter, *, alone: bool) -> str:
+        """The line that finds the ``array`` of a thread, and declares it if it is used here ``alone``."""
+        directives.in_use.helpers.add(THREAD)
+        self.of_threads.add(array.name)
+        memory, size = names_for_threads(array.name)
+        place = f"{array.name} = {memory} + (unsigned long long){THREAD}() * {size};"
+        if not alone:
+            return place
+        self.declared.add(array.name)
+        assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - of others none is allocated
+        return f"{array.element.name} *{place}"
 
     def _is_declared_below(self, body: isl.AstNode, array: Array, directives: DirectivePrinter) -> bool:
         for node in nodes_below(body):

@@ -121,6 +121,11 @@ class LoopPrinter:
         return frozenset(self._locals.declared)
 
     @property
+    def of_threads(self) -> frozenset[str]:
+        """The arrays that each thread has one of in loops that threads share."""
+        return frozenset(self._locals.of_threads)
+
+    @property
     def outline(self) -> list[Line]:
         """The loops and statements of the generated code."""
         return self._outline.lines

@@ -15,7 +15,7 @@ from polybuild.codegen.file.pointer_rows import DEFINITION as DEFINITION_OF_ROWS
 from polybuild.codegen.file.pointer_rows import ROWS
 from polybuild.codegen.file.row_transfers import RowTransfer
 from polybuild.codegen.file.strips import STRIP, STRIP_DEFINITION
-from polybuild.codegen.file.team import DEFINITION, DEFINITION_FOR, NOINLINE, TEAM, TEAM_FOR
+from polybuild.codegen.file.team import DEFINITION, DEFINITION_FOR, NOINLINE, TEAM, TEAM_FOR, THREAD, THREADS
 from polybuild.codegen.file.vector_types import VectorType
 from polybuild.values import dataclass
 
@@ -81,6 +81,15 @@ extern int omp_get_max_threads(void);
 #define polybuild_threads() omp_get_max_threads()
 #else
 #define polybuild_threads() 1
+#endif
+"""
+# which of them a thread is
+_THREAD = """\
+#ifdef _OPENMP
+extern int omp_get_thread_num(void);
+#define polybuild_thread() omp_get_thread_num()
+#else
+#define polybuild_thread() 0
 #endif
 """
 
@@ -170,8 +179,10 @@ def prologue(helpers: AbstractSet[Helper]) -> str:
         parts.append(DEFINITION)
     if TEAM_FOR in helpers:
         parts.append(DEFINITION_FOR)
-    if "polybuild_threads" in helpers:
+    if THREADS in helpers:
         parts.append(_THREADS)
+    if THREAD in helpers:
+        parts.append(_THREAD)
     return "".join(parts)
 
 

@@ -11,7 +11,7 @@ from polybuild.analysis.aliasing import Overlap, in_stages
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.inspectors import Inspector
 from polybuild.codegen.c.accumulators import ActiveAccumulators
-from polybuild.codegen.c.allocations import allocated_arrays, allocation, pointer_declarations, releases
+from polybuild.codegen.c.allocations import OwnMemory
 from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes, has_divisions
 from polybuild.codegen.c.buffers import NamedBuffer, Scopes
@@ -44,7 +44,7 @@ from polybuild.codegen.file.region_names import RegionNames, name_region
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification, verification
 from polybuild.poly.marks import Mark
 from polybuild.poly.memory import Itself, remembered
-from polybuild.scop.model import Array, ExitTests, Scop
+from polybuild.scop.model import ExitTests, Scop
 from polybuild.source.model import Region
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.model import Accumulator, Enough, LoopDirective, RegisterTile, ThreadLimits
@@ -61,7 +61,8 @@ class HostPlan:
     tiles: all have marks in ``schedule``, too. Where the compiler is ``unoptimised`` counters and
     parameters ask for registers. ``tile_sizes`` are told to who reads the code. A plan that has no
     ``gains_alone`` is for several threads: one runs the original loops as fast. Of a region that ranks share
-    it is for the block of one, ``sharing`` says how.
+    it is for the block of one, ``sharing`` says how. Memory that each thread has some of is a ``line`` apart,
+    in bytes.
     """
 
     schedule: isl.Schedule
@@ -73,12 +74,18 @@ class HostPlan:
     tile_sizes: tuple[tuple[int, ...], ...] = ()
     gains_alone: bool = True
     sharing: Sharing | None = None
+    line: int = 0
 
     @property
     def shared_loops(self) -> list[ThreadLimits]:
         """From what work on the loops pay that several threads may run."""
         parallel = [each for each in self.directives.values() if each.parallel]
         return [each.limits for each in parallel if not has_too_little_work(each.limits)]
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether threads share a loop."""
+        return any(each.parallel for each in self.directives.values())
 
     @property
     def gains_threads_only(self) -> bool:
@@ -197,21 +204,21 @@ def write_region(
     boundary = BoundaryPrinter(scop, names.parameters, in_use)
     loops = printer.lines()
     finals = belonging(boundary.final_values(names.taken), region.end.line)
+    memory = OwnMemory(scop, names.buffered, conditions, plan.line)
+    tables = table_declarations(scop, region, loops) if plan.is_parallel and device is None else []
     declared = local_declarations(scop, names.buffered, printer.declared_inside)
-    allocated = allocated_arrays(scop)
-    threads = any(each.parallel for each in plan.directives.values())
-    tables = table_declarations(scop, region, loops) if threads and device is None else []
-    lines = (*_told(plan), *tables, *declared, *loops, *releases(allocated), *finals)
+    declared += memory.of_threads(printer.of_threads, printer.declared_inside)
+    lines = (*_told(plan), *tables, *declared, *loops, *memory.releases(), *finals)
     inspecting = InspectorText(scop, names.parameters, names.taken, in_use, conditions.sizes, names.extrema)
     everything = _looks_at_everything(inspectors, scop)
     worth = [] if device else _worth_running(plan, checks, conditions, inspects=everything)
     adapting = _adapting(plan, checks, conditions)
     # what is too little for the host's threads may still be where its data are
     before = checks if device is None else replace(checks, min_work=0)
-    first, stages = _stages(before, worth, conditions, inspecting, parallel=threads)
+    first, stages = _stages(before, worth, conditions, inspecting, parallel=plan.is_parallel)
     home = [] if device is None else _looks_home(scop, host)
     stages += _looking_for_exits(scop.exits, inspecting, home)
-    first, stages = _with_memory(first, stages, allocated, conditions)
+    first, stages = _with_memory(first, stages, memory.allocation())
     kernels = on_ranks.together if on_ranks else None
     if device is not None:
         kernels = _on_device(region, device, host, conditions).followed_by(finals)
@@ -220,7 +227,7 @@ def write_region(
     kind = register(f"const {COUNTER_TYPE}", wanted=plan.unoptimised)
     return replace(
         text,
-        declarations=(*boundary.declarations(kind=kind), *pointer_declarations(allocated)),
+        declarations=(*boundary.declarations(kind=kind), *memory.pointers()),
         helpers=frozenset(in_use.helpers),
         reported=checks.reported,
         decision=Agreement(tuple(names.parameters.values())) if plan.sharing else adapting,
@@ -371,11 +378,9 @@ def _stages(
 def _with_memory(
     first: tuple[Condition, ...],
     stages: tuple[Stage, ...],
-    allocated: Sequence[Array],
-    conditions: ConditionPrinter,
+    memory: tuple[Condition, ...],
 ) -> tuple[tuple[Condition, ...], tuple[Stage, ...]]:
-    """``first`` conditions and ``stages``, and at last that there is memory for all that is ``allocated``."""
-    memory = (allocation(allocated, conditions),) if allocated else ()
+    """``first`` conditions and ``stages``, and at last that there is ``memory``."""
     if not stages or not memory:
         return (*first, *memory), stages
     return first, (*stages, Stage((), (), memory))

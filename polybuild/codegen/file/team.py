@@ -14,6 +14,8 @@ from __future__ import annotations
 
 TEAM = "polybuild_team"
 TEAM_FOR = "polybuild_team_for"
+THREADS = "polybuild_threads"
+THREAD = "polybuild_thread"
 NOINLINE = "POLYBUILD_NOINLINE"
 """The macro that stands before a function of ours that is not to be inlined."""
 

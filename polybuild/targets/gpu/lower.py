@@ -66,15 +66,14 @@ def lower(
     limits: DeviceLimits,
     *,
     steps: Collection[str] = (),
-    meetings: Mapping[Mark, isl.Set] | None = None,
+    meetings: Mapping[Mark, isl.Set],
 ) -> KernelTree:
     """Bind the loops of all kernels of ``mapping`` to the indices of blocks and threads.
 
-    ``steps`` are those of ``Options.device_tiles`` that tiles over time get. Of the kernels in ``meetings``
-    these steps begin with barriers, of others all.
+    ``steps`` are those of ``Options.device_tiles`` that tiles over time get. Of kernels in ``meetings`` those
+    steps begin with barriers, of others all.
     """
     root = mapping.schedule.get_root()
-    arrays = [each.array for each in transfers]
     grids: dict[Mark, tuple[isl.PwAff, ...]] = {}
     hosts: dict[Mark, isl.UnionMap] = {}
     tiles: dict[Mark, tuple[Tile, ...]] = {}
@@ -89,21 +88,14 @@ def lower(
         grids[mark] = tuple(_grid(node, position, axis) for position, axis in enumerate(kernel.blocks))
         hosts[mark] = prefix_of(node)
         cached = (
-            StripCaches(
-                scop,
-                kernel,
-                node,
-                transfers,
-                limits=limits,
-                steps=steps,
-                inside=mapping.inside,
-                meeting=(meetings or {}).get(mark),
-            )
+            StripCaches(scop, kernel, node, transfers, limits=limits, steps=steps, inside=mapping.inside)
             if kernel.in_steps
             else None
         )
         placed = not kernel.in_steps and _is_whole(node, scop)
-        tiles[mark] = place(scop, mapping, kernel, arrays, limits) if placed else ()
+        tiles[mark] = (
+            place(scop, mapping, kernel, [each.array for each in transfers], limits) if placed else ()
+        )
         unrolled = any(isinstance(each, ThreadTile) for each in tiles[mark])
         whole_tiles = full_tiles(node, kernel) if unrolled else None
         sums = whole_sums(node, kernel) if whole_tiles is not None else None
@@ -117,7 +109,7 @@ def lower(
         if cached is not None:
             tiles[mark] = cached.tiles
             told |= dict.fromkeys(cached.told)
-            root = cached.fill(root, filler.added)
+            root = cached.fill(root, filler.added, meetings.get(mark))
         else:
             root = filler.fill(root, kernel, tiles[mark])
         if whole_tiles is not None:

@@ -25,8 +25,7 @@ class StripCaches:
     Its loops are not bound to blocks and threads yet.
 
     ``steps`` are those of ``Options.device_tiles``. ``told`` is what is said of boxes that have no room.
-    Arrays ``inside`` are there alone: nothing of them is copied, and only the steps ``meeting`` of a kernel
-    with such arrays begin with a barrier (``thread_legality.meeting_steps``).
+    Arrays ``inside`` are there alone: nothing of them is copied.
     """
 
     def __init__(
@@ -39,7 +38,6 @@ class StripCaches:
         limits: DeviceLimits,
         steps: Collection[str],
         inside: Sequence[Array] = (),
-        meeting: isl.Set | None = None,
     ) -> None:
         self._kernel = kernel
         reuse = next((each for each in reversed(Reuse) if each.value in steps), None)
@@ -48,7 +46,6 @@ class StripCaches:
         caches, self.told = find_caches(finder, transfers, limits, reuse) if wanted else ((), ())
         self._caches = caches
         self._inside = tuple(finder.inside(each) for each in inside)
-        self._meeting = meeting
         self._interleaved = COPY_OUT in steps
         if self._interleaved:
             self._stores = [(each, stored_writes(each, mark, kernel, scop)) for each in caches]
@@ -60,8 +57,13 @@ class StripCaches:
         """The boxes in shared memory."""
         return (*(each.tile for each in self._caches), *self._inside)
 
-    def fill(self, root: isl.ScheduleNode, added: dict[str, AddedStatement]) -> isl.ScheduleNode:
-        """Add the barriers and copies, which are put into ``added``; takes and gives the root."""
+    def fill(
+        self, root: isl.ScheduleNode, added: dict[str, AddedStatement], meeting: isl.Set | None
+    ) -> isl.ScheduleNode:
+        """Add the barriers and copies, which are put into ``added``; takes and gives the root.
+
+        The steps ``meeting`` begin with a barrier, or all (``thread_legality.meeting_steps``).
+        """
         if self._interleaved:  # the inner place first: what is added there does not move the outer one
             for cache, writes in self._stores:
                 for each in writes:
@@ -69,7 +71,7 @@ class StripCaches:
                     root, one = add_stores(root, self._kernel, name, cache.tile, each)
                     added[name] = one
         steps = find_mark(root, self._kernel.mark(MarkKind.STEPS))
-        node = self._barrier(steps.child(0).child(0), added, at=self._meeting)
+        node = self._barrier(steps.child(0).child(0), added, at=meeting)
         if not self._caches:
             return node.root()  # steps alone use shared memory
         node = find_mark(node.root(), self._kernel.mark(MarkKind.STEPS))
