@@ -128,8 +128,11 @@ def _own_array(found: _WorkArray, names: set[str], stack: int) -> Array | None:
         return None
     names.update({name, *names_for_threads(name)})
     own = array_of_threads(name, extents, array)
-    sizes = own.sizes
-    return own if sizes is None or prod(sizes) > stack else _on_stack(own, sizes)
+    declared = tuple(each for each in array.extents if each is not None)
+    for fixed in (own, array_of_threads(name, declared, array) if array.sizes else own):
+        if fixed.sizes and prod(fixed.sizes) <= stack:
+            return _on_stack(fixed, fixed.sizes)
+    return own
 
 
 def _on_stack(array: Array, sizes: Sequence[int]) -> Array:

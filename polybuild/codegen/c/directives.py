@@ -104,22 +104,39 @@ class DirectivePrinter:
         directive: LoopDirective | None,
         accumulators: Sequence[OpenAccumulator] = (),
         mentioned: Collection[str] = (),
+        *,
+        team: str = "",
     ) -> list[str]:
         """The ``head`` of a loop with its ``directive``, on the same line if both fit there.
 
         It accumulates in ``accumulators``. The loop has ``mentioned`` these parameters and counters of
-        loops around it.
+        loops around it. The variable ``team`` has the number of its threads, if it is given.
         """
         if directive is None:
             return [head]
-        words, indent = self._text(directive, accumulators, mentioned), head[: len(head) - len(head.lstrip())]
+        words, indent = (
+            self._text(directive, accumulators, mentioned, team),
+            head[: len(head) - len(head.lstrip())],
+        )
         together = f"{indent}{words} {head.head.lstrip()}"
         if len(together) <= WIDTH:
             return [loop(together, head.source, verbatim=head.verbatim, directed=True)]
         return [CodeLine(f"{indent}{words}", head.source, directed=True), head]
 
+    def threads_of(self, directive: LoopDirective) -> str | None:
+        """How many threads run the loop of ``directive``, an expression; None if its work does not say."""
+        work = self._work(directive.limits) if directive.parallel else None
+        if work is None:
+            return None
+        self.in_use.helpers.update({TEAM, TEAM_FOR})
+        return f"{TEAM_FOR}({work}, {directive.limits.minimum // 2})"
+
     def _text(
-        self, directive: LoopDirective, accumulators: Sequence[OpenAccumulator], mentioned: Collection[str]
+        self,
+        directive: LoopDirective,
+        accumulators: Sequence[OpenAccumulator],
+        mentioned: Collection[str],
+        team: str,
     ) -> str:
         if directive.independent and not directive.parallel:
             macro = "POLYBUILD_SIMD_IN" if directive.width else "POLYBUILD_SIMD"
@@ -130,16 +147,20 @@ class DirectivePrinter:
         macro = "POLYBUILD_OMP_SELECT" if selects else "POLYBUILD_OMP"
         self.in_use.helpers.update({macro, "POLYBUILD_OMP"})
         words = ["parallel for"] * directive.parallel + ["simd"] * directive.simd
-        return f"{macro}({' '.join([*words, *self._clauses(directive, accumulators, mentioned)])})"
+        return f"{macro}({' '.join([*words, *self._clauses(directive, accumulators, mentioned, team)])})"
 
     def _clauses(
-        self, directive: LoopDirective, accumulators: Sequence[OpenAccumulator], mentioned: Collection[str]
+        self,
+        directive: LoopDirective,
+        accumulators: Sequence[OpenAccumulator],
+        mentioned: Collection[str],
+        team: str,
     ) -> list[str]:
         clauses = ["schedule(dynamic)"] if directive.sharing.dynamic else []
         if directive.shared > 1:
             clauses.insert(0, f"collapse({directive.shared})")
         if directive.parallel:
-            clauses += self._threads(directive, accumulators)
+            clauses += self._threads(directive, accumulators, team)
         if directive.simd and directive.width:
             clauses.append(f"simdlen({directive.width})")
         names = sorted((each.spelling for each in directive.private), key=natural_key)
@@ -155,7 +176,9 @@ class DirectivePrinter:
             clauses.append(each.clause)
         return clauses + [f"reduction({op} : {', '.join(names)})" for op, names in directive.reductions]
 
-    def _threads(self, directive: LoopDirective, accumulators: Sequence[OpenAccumulator]) -> list[str]:
+    def _threads(
+        self, directive: LoopDirective, accumulators: Sequence[OpenAccumulator], team: str
+    ) -> list[str]:
         """The clause for how many threads run a loop: as many as get processors and as pay."""
         work, minimum = self._work(directive.limits), directive.limits.minimum
         if any(each.accumulator.inexact for each in accumulators):
@@ -166,7 +189,4 @@ class DirectivePrinter:
             # without its name the clause would be that of simd, too: no vectors in one thread
             return [f"if(parallel: {condition})" if directive.simd else f"if({condition})"]
         self.in_use.helpers.add(TEAM)
-        if work is None:
-            return [f"num_threads({TEAM}())"]
-        self.in_use.helpers.add(TEAM_FOR)
-        return [f"num_threads({TEAM_FOR}({work}, {minimum // 2}))"]
+        return [f"num_threads({team or self.threads_of(directive) or f'{TEAM}()'})"]

@@ -173,7 +173,10 @@ def side_by_side(lines: Iterable[str], source: int) -> list[str]:
 
 def indented(lines: Iterable[str], indent: str) -> list[CodeLine]:
     """``lines`` further in."""
-    return [_like(line, f"{indent}{line}") for line in lines]
+    moved = [_like(line, f"{indent}{line}") for line in lines]
+    for each in moved:
+        each.head = each.head and f"{indent}{each.head}"
+    return moved
 
 
 def belonging(lines: Iterable[str], source: int) -> list[CodeLine]:

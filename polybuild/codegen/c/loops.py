@@ -56,12 +56,14 @@ from polybuild.codegen.c.nodes import (
 from polybuild.codegen.c.outline import Line, Outline
 from polybuild.codegen.c.parts import PartsPrinter, counts_up
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter, block_below
+from polybuild.codegen.c.serial_versions import DirectedLoop, has_tiles_over_time, with_serial_version
 from polybuild.codegen.c.strips import StripPrinter, asks_for_counter, strips_of
 from polybuild.codegen.c.vector_blocks import Packing, VectorBlock
 from polybuild.codegen.c.vectors import VectorPrinter
 from polybuild.codegen.file.parts import PARTS
 from polybuild.codegen.file.strips import STRIP
 from polybuild.codegen.file.team import TEAM
+from polybuild.effort import SERIAL_VERSION_LINES
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.storage.scalar_replacement import replaced_elements
 
@@ -285,10 +287,23 @@ class LoopPrinter:
             here, directive = self._locals.taken_out(node, directive, self._directives)
         if directive is not None and not (directive.parallel or directive.simd):
             directive = None  # it could not be written in lanes
-        declared = [f"{indent}{_INDENT}{line}" for line in here]
         around = mentioned.intersection(self._names.values())
-        heads = [*constants, *self._directives.above(head, directive, accumulators, around)]
-        return [*belonging(heads, origin.line), *declared, *body, closing(indent)]
+        rest = [*(f"{indent}{_INDENT}{line}" for line in here), *body, closing(indent)]
+        if directive is None or accumulators:
+            constants += self._directives.above(head, directive, accumulators, around)
+            return [*belonging(constants, origin.line), *rest]
+        looped = DirectedLoop(head, directive, rest, around, origin.line)
+        return [*belonging(constants, origin.line), *self._directed(node, looped)]
+
+    def _directed(self, node: isl.AstNode, looped: DirectedLoop) -> list[str]:
+        """The loop ``node`` with its directive, and a version for one thread if loops around run it often.
+
+        Tiles over time have work enough.
+        """
+        often = self._outline.depth > 0 and looped.directive.parallel and not looped.directive.reductions
+        if often and len(looped.inside) <= SERIAL_VERSION_LINES and not has_tiles_over_time(node):
+            return with_serial_version(looped, self._directives, self._names)
+        return looped.lines(self._directives)
 
     def _in_pair(
         self, node: isl.AstNode, directive: LoopDirective, origin: LoopOrigin, indent: str, mark: Mark | None
@@ -338,9 +353,10 @@ class LoopPrinter:
             del self._names.chosen[-len(printer.chosen) :]
         here, directive = self._locals.taken_out(node, directive, self._directives)
         around = mentioned.intersection(self._names.values())
-        heads = [f"{indent}{width}", *self._directives.above(head, directive, mentioned=around)]
         inside = [f"{indent}{_INDENT}{each}" for each in (printer.end(), *here)]
-        return [*belonging(heads, origin.line), *inside, *body, closing(indent)]
+        rest = [*inside, *body, closing(indent)]
+        looped = DirectedLoop(head, directive, rest, around, origin.line)
+        return [*belonging([f"{indent}{width}"], origin.line), *self._directed(node, looped)]
 
     @contextmanager
     def _chosen_before(self, node: isl.AstNode, indent: str) -> Iterator[list[str]]:

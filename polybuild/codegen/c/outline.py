@@ -30,6 +30,11 @@ class Outline:
         self.lines: list[Line] = []
         self._depth = 0
 
+    @property
+    def depth(self) -> int:
+        """How many loops are around the code at hand."""
+        return self._depth
+
     def enter(self, counter: str, identifier: str, mark: Mark | None) -> None:
         """Begin the loop of ``counter``, which isl calls ``identifier``: "c" and a schedule dimension."""
         self.lines.append(Line(self._depth, counter, int(identifier[1:]), mark))

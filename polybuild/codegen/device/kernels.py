@@ -93,9 +93,11 @@ class _HeadPrinter(DirectivePrinter):
         directive: LoopDirective | None,
         accumulators: Sequence[OpenAccumulator] = (),
         mentioned: Collection[str] = (),
+        *,
+        team: str = "",
     ) -> list[str]:
         """The lines above a loop, and its ``head``."""
-        lines = super().above(head, directive, accumulators, mentioned)
+        lines = super().above(head, directive, accumulators, mentioned, team=team)
         indent = head[: len(head) - len(head.lstrip())]
         return [f"{indent}#pragma unroll 1", *lines] if self.rolled else lines
 

@@ -73,7 +73,7 @@ def lower(
     ``steps`` are those of ``Options.device_tiles`` that tiles over time get. Of kernels in ``meetings`` those
     steps begin with barriers, of others all.
     """
-    root = mapping.schedule.get_root()
+    root, arrays = mapping.schedule.get_root(), [each.array for each in transfers]
     grids: dict[Mark, tuple[isl.PwAff, ...]] = {}
     hosts: dict[Mark, isl.UnionMap] = {}
     tiles: dict[Mark, tuple[Tile, ...]] = {}
@@ -93,12 +93,10 @@ def lower(
             else None
         )
         placed = not kernel.in_steps and _is_whole(node, scop)
-        tiles[mark] = (
-            place(scop, mapping, kernel, [each.array for each in transfers], limits) if placed else ()
-        )
+        tiles[mark] = place(scop, mapping, kernel, arrays, limits) if placed else ()
         unrolled = any(isinstance(each, ThreadTile) for each in tiles[mark])
         whole_tiles = full_tiles(node, kernel) if unrolled else None
-        sums = whole_sums(node, kernel) if whole_tiles is not None else None
+        sums = None if whole_tiles is None else whole_sums(node, kernel)
         strips = full_strips(node, kernel) if kernel.in_steps and FULL_TILES in steps else None
         kept = tiles[mark] if cached is None else cached.tiles
         accesses = tuple(warp_accesses(scop, node, kernel, limits.machine.multiprocessor))
