@@ -275,8 +275,9 @@ class LoopPrinter:
         own = self._own_type(node)
         if self._lanes is not None and own is None and (windows := self._lanes.windows.windows_of(node)):
             inside = partial(self._body, node, counter, None, None)
-            lines = self._lanes.windows.lines(node, windows, counter, indent, inside)
-            return [*belonging(lines, origin.line)]
+            return [
+                *belonging(self._lanes.windows.lines(node, windows, counter, indent, inside), origin.line)
+            ]
         with self._in_use.mentioned() as mentioned:
             constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
             with self._chosen_before(node, indent) as chosen:
