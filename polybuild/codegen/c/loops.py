@@ -272,7 +272,19 @@ class LoopPrinter:
         within_lanes = self._with_elements(node, before, indent)
         if within_lanes is not None:
             return within_lanes
-        own = self._own_type(node)
+        return self._plain_for(node, directive, replace(origin, counter=counter), indent, before)
+
+    def _plain_for(
+        self,
+        node: isl.AstNode,
+        directive: LoopDirective | None,
+        origin: LoopOrigin,
+        indent: str,
+        mark: Mark | None,
+    ) -> list[str]:
+        """The loop ``node`` as it is, below its directive."""
+        accumulators = self._accumulators.of(directive) if directive is not None else []
+        counter, own = origin.counter, self._own_type(node)
         if self._lanes is not None and own is None and (windows := self._lanes.windows.windows_of(node)):
             inside = partial(self._body, node, counter, None, None)
             return [
@@ -281,7 +293,7 @@ class LoopPrinter:
         with self._in_use.mentioned() as mentioned:
             constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
             with self._chosen_before(node, indent) as chosen:
-                body = self._body(node, counter, before, own, indent + _INDENT)
+                body = self._body(node, counter, mark, own, indent + _INDENT)
         constants += chosen
         here: list[str] = []
         if directive is not None:
