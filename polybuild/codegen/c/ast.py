@@ -166,6 +166,8 @@ class _AstBuilder(AstCallbacks):
             each.name: fitting_counters(each, scop.parameters) for each in scop.statements if computing
         }
         self._branch_free = branch_free(scop)
+        # what else looks at loops before their statements are reached wants to see these
+        self.groups = not accumulators and not any(each.dynamic for each in scop.statements)
         self._within: list[RegisterTile] = []  # the register tiles whose marks are around
         self._packed: list[Mark] = []  # those of buffers that are around
         self.instances: dict[str, Instance] = {}
@@ -200,7 +202,7 @@ class _AstBuilder(AstCallbacks):
         restored = restored_loop(build, self._statements)
         if restored is None:
             name = f"loop{len(self.loops)}"
-            self.loops[name] = loop_origin(build, self._statements)
+            self.loops[name] = loop_origin(self.schedule_of(build), self._statements)
             return isl.Id(name)
         self.dynamic[name := f"dynamic{len(self.dynamic)}"] = restored
         return isl.Id(name)

@@ -10,6 +10,7 @@ import traceback
 
 import islpy as isl
 
+from polybuild.codegen.c.grouped_statements import group_statements, members_of_groups, without_groups
 from polybuild.codegen.c.shifted_statements import without_shifts
 
 
@@ -45,7 +46,18 @@ def _detached(error: Exception) -> Exception:
 
 
 class AstCallbacks:
-    """What isl calls back while it generates an AST; what is not overridden changes nothing."""
+    """What isl calls back while it generates an AST; what is not overridden changes nothing.
+
+    With ``groups`` isl may have statements that always run together as one, around these: ``members`` are
+    from their instances to those of the groups.
+    """
+
+    groups: bool = False
+    members: isl.UnionMap | None = None
+
+    def schedule_of(self, build: isl.AstBuild) -> isl.UnionMap:
+        """The loops that have been made so far, of the statements themselves."""
+        return without_groups(build.get_schedule(), self.members)
 
     def at_domain(self, node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:
         """The node for the statement instance that isl made ``node`` of."""
@@ -66,6 +78,9 @@ class AstCallbacks:
 def generate_ast(context: isl.Set, schedule: isl.Schedule, callbacks: AstCallbacks) -> isl.AstNode:
     """Isl's AST of ``schedule`` for the parameters in ``context``; raises what ``callbacks`` raised."""
     schedule = without_shifts(schedule, context)
+    if callbacks.groups:
+        schedule = group_statements(schedule)
+        callbacks.members = members_of_groups(schedule)
     failures = Failures()
     unnamed = isl.Id("c")
 

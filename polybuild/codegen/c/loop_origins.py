@@ -28,11 +28,11 @@ UNKNOWN = LoopOrigin()
 """The origin of a loop of which nothing is known."""
 
 
-def loop_origin(build: isl.AstBuild, statements: Mapping[str, Statement]) -> LoopOrigin:
-    """Where the loop that is being built comes from; ``statements`` are the user's, by their names."""
+def loop_origin(schedule: isl.UnionMap, statements: Mapping[str, Statement]) -> LoopOrigin:
+    """Where the last loop of ``schedule`` comes from; ``statements`` are the user's, by their names."""
     names: set[str] = set()
     lines: set[int] = set()
-    for each in maps_of(build.get_schedule()):
+    for each in maps_of(schedule):
         depth = each.dim(isl.dim_type.out)
         statement = statements.get(each.get_tuple_name(isl.dim_type.in_))
         if statement is None:  # a copy statement
