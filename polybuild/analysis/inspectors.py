@@ -9,6 +9,7 @@ subscript or the bounds of dynamic loops depend.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -50,6 +51,7 @@ class Inspectors:
         self._definitions = PrivatisableDefinitions(scop)
         self._parameters = scop.parameters
         self._found: dict[tuple[object, ...], Inspector] = {}
+        self._bounded: dict[str, Statement | None] = {}
 
     def of(self, statement: Statement, access: Access) -> Inspector | None:
         """The inspector of the outermost subscript of ``access``, None if it cannot be evaluated before."""
@@ -63,11 +65,12 @@ class Inspectors:
         guards = self._guards(body, access.node, statement)
         if value is None or guards is None:
             return None
-        bounds = [each for loop in statement.dynamic for each in (loop.start, loop.limit)]
-        own = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
-        around = [own[id(node)] for bound in bounds for node in walk(bound) if id(node) in own]
+        around = self._read_in_bounds(statement)
         if any(each.array.name in self._written for each in around):
-            return None
+            known = self._with_known_bounds(statement)
+            if known is None:
+                return None
+            statement, around = known, self._read_in_bounds(known)
         reads = {id(each.node): each for each in value.reads}
         deeper = [
             reads[id(node)]
@@ -81,6 +84,38 @@ class Inspectors:
         conditions = tuple(each.expression for each in guards)
         found = Inspector(statement, value.expression, (*value.reads, *asked), needs, conditions)
         return self._found.setdefault((statement.name, *map(key, (value.expression, *conditions))), found)
+
+    def _read_in_bounds(self, statement: Statement) -> list[Access]:
+        """What the bounds of the dynamic loops of ``statement`` read."""
+        bounds = [each for loop in statement.dynamic for each in (loop.start, loop.limit)]
+        own = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
+        return [own[id(node)] for bound in bounds for node in walk(bound) if id(node) in own]
+
+    def _with_known_bounds(self, statement: Statement) -> Statement | None:
+        """``statement`` in loops whose bounds are in terms of what the region does not change; None if none.
+
+        So ``int first = row[i]; for (int k = first; ...)`` is looked at without the variable.
+        """
+        if statement.name not in self._bounded:
+            self._bounded[statement.name] = self._bounded_by_data(statement)
+        return self._bounded[statement.name]
+
+    def _bounded_by_data(self, statement: Statement) -> Statement | None:
+        loops, reads = [], list(statement.accesses)
+        for loop in statement.dynamic:
+            ends = (loop.start, loop.limit, loop.predicate, loop.header.cond)
+            values = [self._definitions.value(each, statement) for each in ends]
+            known = [each for each in values if each is not None]
+            if len(known) < len(values) or loop.stride is not None:
+                return None
+            start, limit, predicate, condition = (each.expression for each in known)
+            if any(node.name in self._written for part in known for node in _names(part.expression)):
+                return None
+            reads += [read for each in known for read in each.reads]
+            old = loop.header
+            header = c_ast.For(old.init, condition, old.next, old.stmt, old.coord)
+            loops.append(replace(loop, header=header, start=start, limit=limit, predicate=predicate))
+        return replace(statement, dynamic=tuple(loops), accesses=tuple(reads))
 
     def _outermost(self, access: Access, statement: Statement) -> c_ast.Node | None:
         """The outermost subscript of ``access``, None if it is not told.
@@ -149,6 +184,10 @@ def _conditions(body: c_ast.Node, wanted: c_ast.Node) -> list[c_ast.Node] | None
     if isinstance(body, c_ast.BinaryOp) and body.op in {"&&", "||"} and inside is body.right:
         return [_truth(body.left, holds=body.op == "&&"), *found]
     return found
+
+
+def _names(expression: c_ast.Node) -> Iterator[c_ast.ID]:
+    return (each for each in walk(expression) if isinstance(each, c_ast.ID))
 
 
 _REPEATED = (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Label, c_ast.Goto)

@@ -33,6 +33,8 @@ def with_unit_factors(
     ``draft`` is what was found without. All subscripts have to be known then; if one parameter is enough,
     but others are strides of windows that do not overlap then, they may be 1 together.
     """
+    lengths = _lengths_of_rows(draft)
+    factors = [each for each in factors if each not in lengths]
     strides, single = _strides(draft, factors), None
     for each in factors:
         found = _with_units(build, frozenset({each}))
@@ -62,6 +64,22 @@ def _strides(draft: RegionDraft, factors: Sequence[str]) -> list[str]:
             sizes.update(key(one) for one in product if sums)
     free = {each.name for each in draft.parameters.all() if key(each.expression) not in sizes}
     return [each for each in factors if each in free]
+
+
+def _lengths_of_rows(draft: RegionDraft) -> set[str]:
+    """Parameters that rows have the length of of which data say how much is used, as in ``a[i * m + k]``.
+
+    No such row has a single element, as lists of neighbours do not.
+    """
+    found: set[object] = set()
+    for statement in draft.statements:
+        counters = {draft.names.iterators[loop.header].name for loop in statement.dynamic}
+        for each in walk(statement.body) if counters else ():
+            parts = list(walk(each.subscript)) if isinstance(each, c_ast.ArrayRef) else []
+            if any(isinstance(part, c_ast.ID) and part.name in counters for part in parts):
+                products = (part for part in parts if isinstance(part, c_ast.BinaryOp) and part.op == "*")
+                found.update(key(factor) for product in products for factor in factors_of(product))
+    return {each.name for each in draft.parameters.all() if key(each.expression) in found}
 
 
 def _terms(node: c_ast.Node) -> Iterator[c_ast.Node]:

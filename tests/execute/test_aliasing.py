@@ -17,6 +17,16 @@ REUSED: list[tuple[tuple[int, int, int], bool | None]] = [
     ((1000, 933, 9000), NEW),
 ]
 
+# A from 1000 to 1099, B up to 99 behind its place
+LISTED: list[tuple[tuple[int, int, int], bool | None]] = [
+    ((1000, 5000, 9000), NEW),
+    ((1000, 1000, 9000), OLD),
+    ((1000, 1099, 9000), EITHER),
+    ((1000, 1100, 9000), NEW),
+    ((1000, 901, 9000), OLD),
+    ((1000, 900, 9000), NEW),
+]
+
 # name: (body, numbers, [(places of A, B and C, what the call runs)])
 CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bool | None]]]] = {
     "shift": (
@@ -228,6 +238,109 @@ CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bo
         #pragma endscop""",
         (100, 3),
         REUSED,
+    ),
+    "neighbours_in_lists": (
+        """int nb[700], num[100];
+        for (int k = 0; k < 700; k++) nb[k] = 3 + k * 37 % 64;
+        for (int k = 0; k < 100; k++) num[k] = k * 5 % 8;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          double f = 0;
+          int many = num[i];
+          for (int k = 0; k < many; k++) {
+            int j = nb[i * m + k];
+            double d = B[i] - B[j];
+            if (d < 30) f += d;
+          }
+          A[i] += f;
+        }
+        #pragma endscop""",
+        (100, 7),
+        LISTED,
+    ),
+    "neighbours_in_lists_by_a_pointer": (
+        """int nb[700], num[100];
+        for (int k = 0; k < 700; k++) nb[k] = 3 + k * 37 % 64;
+        for (int k = 0; k < 100; k++) num[k] = k * 5 % 8;
+        #pragma scop
+        const int *list;
+        for (int i = 0; i < n; i++) {
+          list = &nb[i * m];
+          const int many = num[i];
+          for (int k = 0; k < many; k++) A[i] += B[list[k]] - B[i];
+        }
+        #pragma endscop""",
+        (100, 7),
+        LISTED,
+    ),
+    "neighbours_in_lists_from_their_start": (
+        """int nb[700], num[100];
+        for (int k = 0; k < 700; k++) nb[k] = 3 + k * 37 % 64;
+        for (int k = 0; k < 100; k++) num[k] = k * 5 % 8;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int first = i * m, last = first + num[i];
+          double f = 0;
+          for (int k = first; k < last; k++) f += B[nb[k]];
+          A[i] = f + B[i];
+        }
+        #pragma endscop""",
+        (100, 7),
+        LISTED,
+    ),
+    "neighbours_in_lists_counted_down": (
+        """int nb[700], num[100];
+        for (int k = 0; k < 700; k++) nb[k] = 3 + k * 37 % 64;
+        for (int k = 0; k < 100; k++) num[k] = k * 5 % 8;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          double f = B[i];
+          int k = num[i];
+          while (k > 0) {
+            k--;
+            f -= B[nb[m * i + k]];
+          }
+          A[i] = f;
+        }
+        #pragma endscop""",
+        (100, 7),
+        LISTED,
+    ),
+    "neighbours_in_lists_with_steps_of_their_own": (
+        """int nb[700], num[100];
+        for (int k = 0; k < 700; k++) nb[k] = 3 + k * 37 % 64;
+        for (int k = 0; k < 100; k++) num[k] = k * 5 % 8;
+        #pragma scop
+        int many, k, j;
+        for (int i = 0; i < n; i++) {
+          many = num[i] - 1;
+          A[i] = 0;
+          for (k = 0; k <= many; ++k) {
+            j = nb[k + i * m];
+            A[i] += B[i] * B[j];
+            j = nb[i * m + k] - 1;
+            A[i] -= B[j];
+          }
+        }
+        #pragma endscop""",
+        (100, 7),
+        LISTED,
+    ),
+    "neighbours_in_half_lists": (
+        """int nb[700], num[100];
+        for (int k = 0; k < 700; k++) nb[k] = 3 + k * 37 % 64;
+        for (int k = 0; k < 100; k++) num[k] = k * 5 % 8;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int many = num[i] / 2;
+          int most = many < 3 ? many : 3;
+          double f = B[i];
+          for (int k = 0; k < most; k++) f += B[nb[i * m + k]];
+          A[i] = f;
+        }
+        #pragma endscop""",
+        (100, 7),
+        LISTED,
     ),
     "gather_by_variables": (
         """int w[100];
