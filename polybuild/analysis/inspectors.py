@@ -80,6 +80,7 @@ class Inspectors:
             if id(node) in reads
         ]
         asked = [each for guard in guards for each in guard.reads]
+        asked += [reads[id(node)] for node in _choosing(value.expression) if id(node) in reads]
         needs = frozenset(each.array.name for each in (*around, *deeper, *asked))
         conditions = tuple(each.expression for each in guards)
         found = Inspector(statement, value.expression, (*value.reads, *asked), needs, conditions)
@@ -191,6 +192,19 @@ def _names(expression: c_ast.Node) -> Iterator[c_ast.ID]:
 
 
 _REPEATED = (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Label, c_ast.Goto)
+
+
+def _choosing(expression: c_ast.Node) -> Iterator[c_ast.Node]:
+    """The parts of conditions in ``expression`` that say which elements it reads."""
+    for node in walk(expression):
+        if isinstance(node, c_ast.TernaryOp) and any(map(_reads_elements, (node.iftrue, node.iffalse))):
+            yield from walk(node.cond)
+        if isinstance(node, c_ast.BinaryOp) and node.op in {"&&", "||"} and _reads_elements(node.right):
+            yield from walk(node.left)
+
+
+def _reads_elements(expression: c_ast.Node) -> bool:
+    return any(isinstance(each, c_ast.ArrayRef) for each in walk(expression))
 
 
 def _truth(condition: c_ast.Node, *, holds: bool) -> c_ast.Node:

@@ -1,6 +1,7 @@
 """Privatisable definitions: variables that each iteration sets first: ``int c = idx[i]; ... x[c] ...``.
 
-Where such a variable is read, it stands for the right-hand side of its definition.
+Where such a variable is read, it stands for the right-hand side of its definition, or for what conditions
+choose among several: after ``c = idx[i]; if (c < 0) c = 0;`` for ``idx[i] < 0 ? 0 : idx[i]``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from polybuild.c.pure_functions import is_pure_function
 from polybuild.c.syntax_tree import changed_operand, exposed_operand, mapped, walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import FloatingType, IntegerType
+from polybuild.effort import VALUE_NODES
 from polybuild.poly.relations import equal_outer, lexicographically_after
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.values import dataclass
@@ -104,26 +106,54 @@ class PrivatisableDefinitions:
     def _definition(self, array: Array, reader: Statement, around: tuple[str, ...]) -> DefinedValue | None:
         """The value that every instance of ``reader`` finds in the variable ``array``."""
         writers = self._writers.get(array.name, [])
-        kind = array.element
-        if not array.is_scalar or not isinstance(kind, IntegerType | FloatingType) or array.name in around:
+        if (
+            not array.is_scalar
+            or not isinstance(array.element, IntegerType | FloatingType)
+            or (reader in writers and not _is_choice(_body(reader)))  # it may read what it has just written
+        ):
             return None
-        if reader in writers and _definition_in(reader) is None:
-            return None  # it may read what it has just written
-        definitions = ((each, _definition_in(each)) for each in writers)
-        latest = (
-            (each, body)
-            for each, body in definitions
-            if body is not None and self._is_latest(each, reader, writers)
-        )
-        writer, body = next(latest, (None, None))
-        if writer is None or body is None:
+        choices = (each for each in writers if _is_choice(_body(each)))
+        writer = next((each for each in choices if self._is_latest(each, reader, writers)), None)
+        if writer is None or f"{array.name} {writer.name}" in around:
             return None
-        value = self._value(body.rvalue, writer, (*around, array.name))
-        if value is None:
+        value = self._left_by(_body(writer), array, writer, (*around, f"{array.name} {writer.name}"))
+        if value is None or sum(1 for _ in walk(value.expression)) > VALUE_NODES:
             return None
         to_writer = _same_iteration(reader, writer)
         reads = tuple(replace(each, relation=to_writer.apply_range(each.relation)) for each in value.reads)
-        return DefinedValue(c_ast.Cast(type_name(kind), value.expression, body.coord), reads)
+        return DefinedValue(value.expression, reads)
+
+    def _left_by(
+        self, body: c_ast.Node | None, array: Array, writer: Statement, around: tuple[str, ...]
+    ) -> DefinedValue | None:
+        """What the variable ``array`` is after ``body``, a part of ``writer``: as before, if that is none."""
+        if body is None:
+            return self._definition(array, writer, around)
+        if isinstance(body, c_ast.Compound):
+            return self._left_by(next(iter(body.block_items or ()), None), array, writer, around)
+        if isinstance(body, c_ast.If):
+            parts = (
+                self._value(body.cond, writer, around),
+                self._left_by(body.iftrue, array, writer, around),
+                self._left_by(body.iffalse, array, writer, around),
+            )
+            known = [each for each in parts if each is not None]
+            if len(known) < len(parts) or _has_effect(body.cond):
+                return None
+            chosen = c_ast.TernaryOp(*(each.expression for each in known), body.coord)
+            return DefinedValue(chosen, tuple(read for each in known for read in each.reads))
+        written = {
+            id(each.node): each.array.name for each in writer.accesses if each.kind is not AccessKind.READ
+        }
+        if written.get(id(body.lvalue)) != array.name:
+            return self._definition(array, writer, around)
+        value = None if _has_effect(body.rvalue) else self._value(body.rvalue, writer, around)
+        if value is None:
+            return None
+        kind = array.element
+        assert isinstance(kind, IntegerType | FloatingType)  # noqa: S101 - no others are followed
+        cast = c_ast.Cast(type_name(kind), value.expression, body.coord)
+        return DefinedValue(cast, value.reads)
 
     def _is_latest(self, writer: Statement, reader: Statement, writers: Sequence[Statement]) -> bool:
         """Whether ``reader`` always finds what ``writer`` wrote in the same iteration of the loops around.
@@ -150,13 +180,24 @@ class PrivatisableDefinitions:
         return bool(later.apply_range(before).intersect(pairs).is_empty())
 
 
-def _definition_in(writer: Statement) -> c_ast.Assignment | None:
-    """The assignment of a value to a variable that ``writer`` is, under its conditions on data; else None."""
-    body = writer.body
-    for _ in writer.dynamic:
+def _body(statement: Statement) -> c_ast.Node:
+    """What ``statement`` does in the iterations of its dynamic loops."""
+    body = statement.body
+    for _ in statement.dynamic:
         body = body.iftrue
-    plain = isinstance(body, c_ast.Assignment) and body.op == "=" and isinstance(body.lvalue, c_ast.ID)
-    return None if not plain or _has_effect(body.rvalue) else body
+    return body
+
+
+def _is_choice(body: c_ast.Node | None) -> bool:
+    """Whether ``body`` does nothing but set one variable, or none, to what conditions choose."""
+    if isinstance(body, c_ast.Compound):
+        items = body.block_items or ()
+        return len(items) < 2 and all(map(_is_choice, items))
+    if isinstance(body, c_ast.If):
+        return _is_choice(body.iftrue) and _is_choice(body.iffalse)
+    return body is None or (
+        isinstance(body, c_ast.Assignment) and body.op == "=" and isinstance(body.lvalue, c_ast.ID)
+    )
 
 
 def _declared(body: c_ast.Node) -> dict[str, c_ast.Cast | None]:

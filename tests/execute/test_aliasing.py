@@ -27,6 +27,16 @@ LISTED: list[tuple[tuple[int, int, int], bool | None]] = [
     ((1000, 900, 9000), NEW),
 ]
 
+# A from 1000 to 1099, B from its place to 50 behind
+CLAMPED: list[tuple[tuple[int, int, int], bool | None]] = [
+    ((1000, 5000, 9000), NEW),
+    ((1000, 1000, 9000), OLD),
+    ((1000, 1099, 9000), OLD),
+    ((1000, 1100, 9000), NEW),
+    ((1000, 950, 9000), OLD),
+    ((1000, 949, 9000), NEW),
+]
+
 # name: (body, numbers, [(places of A, B and C, what the call runs)])
 CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bool | None]]]] = {
     "shift": (
@@ -341,6 +351,98 @@ CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bo
         #pragma endscop""",
         (100, 7),
         LISTED,
+    ),
+    "gather_clamped": (
+        """int w[100];
+        for (int k = 0; k < 100; k++) w[k] = k * 37 % 128 - 30;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int c = w[i];
+          if (c < 0) c = 0;
+          if (c > m) c = m;
+          A[i] = B[c];
+        }
+        #pragma endscop""",
+        (100, 50),
+        CLAMPED,
+    ),
+    "gather_clamped_otherwise": (
+        """int w[100];
+        for (int k = 0; k < 100; k++) w[k] = k * 37 % 128 - 30;
+        #pragma scop
+        int c;
+        for (int i = 0; i < n; i++) {
+          c = w[i] + 2;
+          if (c < 0)
+            c = 0;
+          else if (c > m - 1)
+            c = m - 1;
+          A[i] = B[c] + c * B[c + 1];
+        }
+        #pragma endscop""",
+        (100, 50),
+        CLAMPED,
+    ),
+    "gather_clamped_by_choices": (
+        """int w[100];
+        for (int k = 0; k < 100; k++) w[k] = k * 37 % 128 - 30;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int c = w[i];
+          c = c < 0 ? 0 : c;
+          c = c > m ? m : c;
+          A[i] = B[c] - 1;
+        }
+        #pragma endscop""",
+        (100, 50),
+        CLAMPED,
+    ),
+    "gather_clamped_in_blocks": (
+        """int w[100];
+        for (int k = 0; k < 100; k++) w[k] = k * 37 % 128 - 30;
+        #pragma scop
+        int c;
+        for (int i = 0; i < n; i++) {
+          if (w[i] < 0) { c = 0; }
+          else if (w[i] > m) { c = m; }
+          else { c = w[i]; }
+          A[i] = B[c] / 2;
+        }
+        #pragma endscop""",
+        (100, 50),
+        CLAMPED,
+    ),
+    "gather_clamped_twice": (
+        """int w[100];
+        for (int k = 0; k < 100; k++) w[k] = k * 37 % 128 - 30;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int c = w[i], d = w[i] + 1;
+          if (c < 0) c = 0;
+          if (d < 0) d = 0;
+          if (c > m) c = m;
+          if (d > m) d = m;
+          A[i] = B[c] * 3 - B[d];
+        }
+        #pragma endscop""",
+        (100, 50),
+        CLAMPED,
+    ),
+    "gather_clamped_with_others": (
+        """int w[100];
+        for (int k = 0; k < 100; k++) w[k] = k * 37 % 128 - 30;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int c = w[i];
+          double f = 0.5;
+          if (c < 0) c = 0;
+          if (i % 3) f = 0.25;
+          if (c > m) c = m;
+          A[i] = f * B[c];
+        }
+        #pragma endscop""",
+        (100, 50),
+        CLAMPED,
     ),
     "gather_by_variables": (
         """int w[100];
