@@ -67,7 +67,7 @@ class Inspectors:
             return None
         around = self._read_in_bounds(statement)
         if any(each.array.name in self._written for each in around):
-            known = self._with_known_bounds(statement)
+            known = self._with_bounds_of_data(statement)
             if known is None:
                 return None
             statement, around = known, self._read_in_bounds(known)
@@ -92,7 +92,7 @@ class Inspectors:
         own = {id(each.node): each for each in statement.accesses if each.kind is AccessKind.READ}
         return [own[id(node)] for bound in bounds for node in walk(bound) if id(node) in own]
 
-    def _with_known_bounds(self, statement: Statement) -> Statement | None:
+    def _with_bounds_of_data(self, statement: Statement) -> Statement | None:
         """``statement`` in loops whose bounds are in terms of what the region does not change; None if none.
 
         So ``int first = row[i]; for (int k = first; ...)`` is looked at without the variable.
