@@ -113,7 +113,9 @@ POLYBUILD_NOINLINE int polybuild_team(void)
 #define polybuild_team() omp_get_max_threads()
 #endif
 #endif
-#if defined _OPENMP && !defined POLYBUILD_TEAM_FOR
+#ifndef _OPENMP
+#define polybuild_team_for(work, share) 1
+#elif !defined POLYBUILD_TEAM_FOR
 #define POLYBUILD_TEAM_FOR
 /* how many threads pay where each should have that `share` of the work */
 POLYBUILD_HELPER int polybuild_team_for(double work, double share)

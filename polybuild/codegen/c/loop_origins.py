@@ -17,11 +17,13 @@ class LoopOrigin:
 
     ``counter`` is the original name of the counter that it steps through, ``tile_i`` for a loop over
     tiles of ``i``; empty if there is no such. ``line`` is the one of the outermost of the user's loops
-    whose iterations it orders, 0 for a loop over nothing but copies.
+    whose iterations it orders, 0 for a loop over nothing but copies. It is ``exact`` if each of its
+    iterations is one of that loop, none a tile.
     """
 
     counter: str = ""
     line: int = 0
+    exact: bool = False
 
 
 UNKNOWN = LoopOrigin()
@@ -32,7 +34,12 @@ def loop_origin(schedule: isl.UnionMap, statements: Mapping[str, Statement]) -> 
     """Where the last loop of ``schedule`` comes from; ``statements`` are the user's, by their names."""
     names: set[str] = set()
     lines: set[int] = set()
+<<<<<<< HEAD
     for each in maps_of(schedule):
+=======
+    single = True
+    for each in maps_of(build.get_schedule()):
+>>>>>>> 58c8f72d (Have versions for one thread where single iterations run loops, and without OpenMP)
         depth = each.dim(isl.dim_type.out)
         statement = statements.get(each.get_tuple_name(isl.dim_type.in_))
         if statement is None:  # a copy statement
@@ -43,10 +50,13 @@ def loop_origin(schedule: isl.UnionMap, statements: Mapping[str, Statement]) -> 
         lines.update(statement.iterators[position].location.line for position in used[:1])
         if len(used) == 1:
             exact = outer.is_injective() if len(statement.iterators) == 1 else _is_exact(outer, used[0])
+            single = single and exact
             names.add(("" if exact else "tile_") + statement.iterators[used[0]].name)
         else:
+            single = False
             names.add("")
-    return LoopOrigin(names.pop() if len(names) == 1 else "", min(lines, default=0))
+    exact = single and bool(names)
+    return LoopOrigin(names.pop() if len(names) == 1 else "", min(lines, default=0), exact)
 
 
 def _formula(schedule: isl.Map) -> isl.Map:

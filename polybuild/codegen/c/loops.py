@@ -292,7 +292,7 @@ class LoopPrinter:
             ]
         with self._in_use.mentioned() as mentioned:
             constants, head = self._heads(own).head(node, counter, indent, plain=directive is not None)
-            with self._chosen_before(node, indent) as chosen:
+            with self._chosen_before(node, indent) as chosen, self._outline.repeating(often=origin.exact):
                 body = self._body(node, counter, mark, own, indent + _INDENT)
         constants += chosen
         here: list[str] = []
@@ -311,9 +311,9 @@ class LoopPrinter:
     def _directed(self, node: isl.AstNode, looped: DirectedLoop) -> list[str]:
         """The loop ``node`` with its directive, and a version for one thread if loops around run it often.
 
-        Tiles over time have work enough.
+        What tiles run has work enough, as have those over time.
         """
-        often = self._outline.depth > 0 and looped.directive.parallel and not looped.directive.reductions
+        often = self._outline.repeated and looped.directive.parallel and not looped.directive.reductions
         if often and len(looped.inside) <= SERIAL_VERSION_LINES and not has_tiles_over_time(node):
             return with_serial_version(looped, self._directives, self._names)
         return looped.lines(self._directives)

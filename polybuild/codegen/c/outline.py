@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from polybuild.poly.marks import Mark
 from polybuild.values import dataclass
 
@@ -29,11 +32,14 @@ class Outline:
     def __init__(self) -> None:
         self.lines: list[Line] = []
         self._depth = 0
+        self.repeated = False
 
-    @property
-    def depth(self) -> int:
-        """How many loops are around the code at hand."""
-        return self._depth
+    @contextmanager
+    def repeating(self, *, often: bool) -> Iterator[None]:
+        """What is written under this is ``repeated`` by a loop that runs it often."""
+        around, self.repeated = self.repeated, self.repeated or often
+        yield
+        self.repeated = around
 
     def enter(self, counter: str, identifier: str, mark: Mark | None) -> None:
         """Begin the loop of ``counter``, which isl calls ``identifier``: "c" and a schedule dimension."""
