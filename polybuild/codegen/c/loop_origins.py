@@ -34,12 +34,8 @@ def loop_origin(schedule: isl.UnionMap, statements: Mapping[str, Statement]) -> 
     """Where the last loop of ``schedule`` comes from; ``statements`` are the user's, by their names."""
     names: set[str] = set()
     lines: set[int] = set()
-<<<<<<< HEAD
-    for each in maps_of(schedule):
-=======
     single = True
-    for each in maps_of(build.get_schedule()):
->>>>>>> 58c8f72d (Have versions for one thread where single iterations run loops, and without OpenMP)
+    for each in maps_of(schedule):
         depth = each.dim(isl.dim_type.out)
         statement = statements.get(each.get_tuple_name(isl.dim_type.in_))
         if statement is None:  # a copy statement
