@@ -136,7 +136,9 @@ def build_ast(
     """
     builder = _AstBuilder(scop, buffers, registers, accumulators)
     context = without_far_bounds(scop.context, schedule)
-    root = generate_ast(context, graft_points(schedule, scop.context), builder)
+    # what else looks at loops before their statements are reached wants to see these
+    grouped = not accumulators and not any(each.dynamic for each in scop.statements)
+    root = generate_ast(context, graft_points(schedule, scop.context), builder, grouped=grouped)
     return GeneratedAst(
         root,
         schedule,
@@ -166,8 +168,6 @@ class _AstBuilder(AstCallbacks):
             each.name: fitting_counters(each, scop.parameters) for each in scop.statements if computing
         }
         self._branch_free = branch_free(scop)
-        # what else looks at loops before their statements are reached wants to see these
-        self.groups = not accumulators and not any(each.dynamic for each in scop.statements)
         self._within: list[RegisterTile] = []  # the register tiles whose marks are around
         self._packed: list[Mark] = []  # those of buffers that are around
         self.instances: dict[str, Instance] = {}

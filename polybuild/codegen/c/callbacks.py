@@ -48,11 +48,10 @@ def _detached(error: Exception) -> Exception:
 class AstCallbacks:
     """What isl calls back while it generates an AST; what is not overridden changes nothing.
 
-    With ``groups`` isl may have statements that always run together as one, around these: ``members`` are
-    from their instances to those of the groups.
+    Where isl has statements that always run together as one, around these, ``members`` are from their
+    instances to those of the groups.
     """
 
-    groups: bool = False
     members: isl.UnionMap | None = None
 
     def schedule_of(self, build: isl.AstBuild) -> isl.UnionMap:
@@ -75,10 +74,15 @@ class AstCallbacks:
         return node
 
 
-def generate_ast(context: isl.Set, schedule: isl.Schedule, callbacks: AstCallbacks) -> isl.AstNode:
-    """Isl's AST of ``schedule`` for the parameters in ``context``; raises what ``callbacks`` raised."""
+def generate_ast(
+    context: isl.Set, schedule: isl.Schedule, callbacks: AstCallbacks, *, grouped: bool = False
+) -> isl.AstNode:
+    """Isl's AST of ``schedule`` for the parameters in ``context``; raises what ``callbacks`` raised.
+
+    With ``grouped`` isl has statements that always run together as one, around these.
+    """
     schedule = without_shifts(schedule, context)
-    if callbacks.groups:
+    if grouped:
         schedule = group_statements(schedule)
         callbacks.members = members_of_groups(schedule)
     failures = Failures()
