@@ -56,7 +56,12 @@ class LaneOperand:
     @property
     def is_distant(self) -> bool:
         """Whether the elements are loaded one by one."""
-        return self.varies and not (self.variable or self.counter or self.adjacent or self.interleaved)
+        return self.is_scattered and self.interleaved is None
+
+    @property
+    def is_scattered(self) -> bool:
+        """Whether each lane has an element of its own that is not beside that of the next one."""
+        return self.varies and not (self.variable or self.counter or self.adjacent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -430,9 +430,10 @@ class LaneBodyPrinter:
         vector = self._in_vector(node)
         if vector is not None:
             return Operand(vector, POSTFIX)
-        if id(node) in self._bodies.guarded:
+        packed = None if operand.adjacent or id(node) not in self._places else self._packed(node)
+        if id(node) in self._bodies.guarded and (packed is None or kind is not LaneKind.REAL):
             return self._guarded(node, operand, kind)
-        place = self._element(node, 0) if operand.adjacent else self._packed(node)
+        place = self._element(node, 0) if operand.adjacent else packed
         if place is not None and kind is LaneKind.REAL:
             known = operand.adjacent and id(node) in self._places
             address = (self._elements.rows.address(self._row(node)) if known else None) or f"&{place}"

@@ -13,7 +13,7 @@ from polybuild.machine.model import Machine
 from polybuild.poly.relations import maps_of, sets_of
 from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import Scop, Statement
-from polybuild.targets.cpu.cost.parameters import nominal_parameters, trips_at
+from polybuild.targets.cpu.cost.parameters import nominal_parameters, running_parameters, trips_at
 
 
 def instance_time(statement: Statement, machine: Machine) -> float:
@@ -45,7 +45,7 @@ class LaunchModel:
     def __init__(self, scop: Scop, machine: Machine) -> None:
         self._machine = machine
         self._instances = {each.name: instance_time(each, machine) for each in scop.statements}
-        point = nominal_parameters(scop.context)
+        point = running_parameters(scop)
         self._trips = {
             statement.name: [trips_at(count, _point_for(statement, point, scop.context)) for count in counts]
             for statement, counts in zip(scop.statements, trip_counts(scop), strict=True)

@@ -75,8 +75,7 @@ def find_lane_loop(
         return None
     together = {id(part) for each in statements if each.name not in found.singles for part in walk(each.body)}
     operands = {part: each for part, each in operands.items() if part in together}
-    element = found.element
-    lanes = machine.vector.bytes // element.size
+    element, lanes = found.element, machine.vector.bytes // found.element.size
     copies = _copies(len(private), machine) if loops or any(map(is_band, descendants(node.child(0)))) else 1
     own = lanes * element.size * sum(math.prod(each.sizes or ()) for each in arrays)
     if own > machine.l2.bytes // 2:
@@ -85,11 +84,12 @@ def find_lane_loop(
     copies = copies_in_row(copies, lanes, maximum_trips(node, 0))
     often = {id(part) for each in repeated for part in walk(each.body)}
     inside = {part: each for part, each in operands.items() if part in often}
-    rows = _rows(node, scop, inside, _Vectors(element, lanes, copies), machine, repeats=loops)
+    vectors = _Vectors(element, lanes, copies, found.typing.bodies.guarded)
+    rows = _rows(node, scop, inside, vectors, machine, repeats=loops)
     if rows is None:
         return None
     variables, has_lanes = tuple(private.values()), found.typing.has_lanes
-    vectors = frozenset(each.name for each in variables if has_lanes(each.element))
+    names = frozenset(each.name for each in variables if has_lanes(each.element))
     loose = _loose(node, variables, statements, element)
     return LaneLoop(
         element,
@@ -98,7 +98,7 @@ def find_lane_loop(
         found.typing.bodies,
         variables,
         rows.packed,
-        vectors,
+        names,
         found.singles,
         loops,
         loose,
@@ -108,11 +108,12 @@ def find_lane_loop(
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """So many ``copies`` of vectors with ``lanes`` of type ``element``."""
+    """So many ``copies`` of vectors with ``lanes`` of type ``element``; ``guarded`` as in ``LaneBodies``."""
 
     element: FloatingType
     lanes: int
     copies: int
+    guarded: frozenset[int]
 
     @property
     def bytes(self) -> int:
@@ -155,7 +156,7 @@ def _rows(
         vector = replace(vector, copies=copies_with(windows, vector.copies))
     inside = {part for loop in windows for each in loop for part in each.places}
     others = {part: each for part, each in operands.items() if part not in inside}
-    pack = partial(find_packed_rows, node, scop, machine=machine)
+    pack = partial(find_packed_rows, node, scop, machine=machine, guarded=vector.guarded)
     chosen, packed = operands, pack(operands, row_bytes=vector.bytes)
     if packed is None and inside:
         chosen, packed = others, pack(others, row_bytes=vector.bytes)

@@ -6,7 +6,7 @@ iteration of ``k``. A buffer with the rows transposed is filled once for all of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import islpy as isl
 
@@ -26,10 +26,13 @@ def find_packed_rows(
     operands: Mapping[int, LaneOperand],
     row_bytes: int,
     machine: Machine,
+    *,
+    guarded: Collection[int],
 ) -> tuple[PackedRows, ...] | None:
     """The rows to pack for the loop of the band ``node``, an element of each lane taking ``row_bytes``.
 
-    None if lanes would gather distant elements again and again, which takes longer than it saves.
+    None if lanes would gather distant elements again and again, which takes longer than it saves. What is
+    ``guarded`` (by the identities of nodes) may not exist for each lane: a buffer has it if others fill it.
     """
     time = time_of(node)
     # A buffer lives on the stack of a thread, and stays in its second-level cache while it is used.
@@ -44,7 +47,8 @@ def find_packed_rows(
             distant.setdefault(each.access.array.name, []).append(each)
     packed = []
     for name, reads in distant.items():
-        rows = None if name in written else _packed(time, scop, reads, maximum)
+        certain = [each for each in reads if id(each.access.node) not in guarded]
+        rows = None if name in written or not certain else _packed(time, scop, reads, certain, maximum)
         if rows is not None:
             packed.append(rows)
         elif any(_is_gathered_again(time, scop, each) for each in reads):
@@ -52,10 +56,12 @@ def find_packed_rows(
     return tuple(packed)
 
 
-def _packed(time: isl.UnionMap, scop: Scop, reads: list[Reference], maximum: int) -> PackedRows | None:
+def _packed(
+    time: isl.UnionMap, scop: Scop, reads: list[Reference], certain: list[Reference], maximum: int
+) -> PackedRows | None:
     """The rows of one array, None unless lanes move one subscript and the other is the same for all.
 
-    A buffer has at most ``maximum`` places.
+    A buffer has at most ``maximum`` places. Those of the ``reads`` that are ``certain`` tell what is in it.
     """
     array, subscripts = reads[0].access.array, 2  # which row, and the place in it
     if len(array.extents) != subscripts:
@@ -74,9 +80,12 @@ def _packed(time: isl.UnionMap, scop: Scop, reads: list[Reference], maximum: int
         return None
     if not row.is_single_valued() or not any(_is_reused(time, scop, each) for each in reads):
         return None
-    whole = touched[0]
-    for each in touched[1:]:
-        whole = whole.union(each)
+    parts = dict(zip(map(id, reads), touched, strict=True))
+    whole = parts[id(certain[0])]
+    for each in certain[1:]:
+        whole = whole.union(parts[id(each)])
+    if not all(each.is_subset(whole) for each in touched):
+        return None
     needed = whole.domain().params()
     stamps = isl.Set.from_union_set(time.range()).intersect_params(needed).intersect_params(scop.context)
     places = whole.range().project_out(_set, lane, 1).reset_tuple_id()

@@ -15,7 +15,8 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.effort import ORDER_OPERATIONS, SCHEDULER_EFFORT, TRIAL_EFFORT, TRIAL_OPERATIONS
 from polybuild.poly.budget import budget_within, settled_within
-from polybuild.poly.trees import map_bottom_up
+from polybuild.poly.relations import sets_of, tuple_name
+from polybuild.poly.trees import descendants, is_band, map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
 from polybuild.schedule.linearised import constant_trips, linearises_loops
 from polybuild.schedule.original import original_bands, original_loops
@@ -117,13 +118,35 @@ def _several(scop: Scop, dependences: Dependences, order: Order) -> tuple[Order,
             shared = _in_shared_loops(scop, dependences)
             if shared is not None and not _is_same(shared, candidates[0]):
                 candidates.insert(0, shared)
+    together = () if len(candidates) > 1 else _of_program(scop, dependences, order)
     others = _pluto(scop, dependences, _CANDIDATES, TRIAL_OPERATIONS, TRIAL_EFFORT)
-    for each in itertools.chain(others, _along_rows(scop, dependences, order)):
+    for each in itertools.chain(together, others, _along_rows(scop, dependences, order)):
         candidate = Order(each.name, unroll_small_trip_counts(scop, each.schedule))
         if not any(_is_same(candidate, other) for other in candidates):
             candidates.append(candidate)
     best = [each for each in candidates if not linearises_loops(each.schedule, trips)]
     return tuple(best or candidates[:1])
+
+
+def _of_program(scop: Scop, dependences: Dependences, order: Order) -> Iterator[Order]:
+    """The original order, where ``order`` has statements apart that share all their loops in the program.
+
+    isl puts statements into loops of their own if they may be. Each of these comes to memory again.
+    """
+    together = _innermost_loops(order.schedule)
+    if all(any(each <= other for other in together) for each in _innermost_loops(scop.schedule)):
+        return
+    with contextlib.suppress(IllegalSchedule):
+        original = original_bands(scop, dependences)
+        check_schedule(original, dependences, scop.domain)
+        yield Order(ORIGINAL, original)
+
+
+def _innermost_loops(schedule: isl.Schedule) -> list[frozenset[str]]:
+    """The names of the statements in each of the innermost loops of ``schedule``."""
+    bands = filter(is_band, descendants(schedule.get_root()))
+    inner = (each for each in bands if not any(map(is_band, descendants(each.child(0)))))
+    return [frozenset(map(tuple_name, sets_of(each.get_domain()))) for each in inner]
 
 
 def _along_rows(scop: Scop, dependences: Dependences, order: Order) -> Iterator[Order]:

@@ -27,7 +27,7 @@ from polybuild.targets.cpu.cost.parameters import larger_sizes, long_lines, usua
 from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.lanes import is_update
 from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
-from polybuild.targets.cpu.schedule_choice import ALONG_ROWS, Order, orders
+from polybuild.targets.cpu.schedule_choice import ALONG_ROWS, ORIGINAL, Order, orders
 from polybuild.values import dataclass
 
 
@@ -38,6 +38,11 @@ class MappedOrder:
     order: Order
     context: CompileContext
     mapping: CpuMapping
+
+    @property
+    def has_lanes(self) -> bool:
+        """Whether a loop is written in lanes."""
+        return any(each.lanes is not None for each in self.mapping.directives.values())
 
     @property
     def cuts_rows(self) -> bool:
@@ -103,12 +108,14 @@ class _Priced:
         """Whether it is certainly faster than ``other``, in the mean of one thread and all, and all sizes.
 
         Where caches have the data it must not be certainly slower.
-        What register tiles gain over loops are loads and stores of a core, which no prefetcher changes. The
-        model does not know what the many ends of short rows take.
+        What register tiles gain over loops are loads and stores of a core, which no prefetcher changes, and
+        prefetchers make of the original order what they made of the program; compilers are known less than
+        lanes. The model does not know what the many ends of short rows take.
         """
         mapped, rival = self.candidate, other.candidate
         same = mapped.order is rival.order and mapped.cuts_rows == rival.cuts_rows
         known = same or (mapped.mapping.registers and not rival.mapping.registers)
+        known = known or (mapped.order.name == ORIGINAL and not rival.has_lanes)
         certain = CERTAIN_GAIN if known else CERTAIN_ORDER
         gains = _gains(other.times, self.times)
         moves_less = math.prod(_gains(other.long, self.long)) > CERTAIN_GAIN ** len(self.long)

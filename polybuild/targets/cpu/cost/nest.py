@@ -263,9 +263,10 @@ class NestBuilder:
         lanes = None if directive is None else directive.lanes
         if lanes is None:
             return {}
-        ways: dict[int, LaneWay] = {}
-        if self.compiler.vectors.masks is Masks.NONE:
-            ways |= dict.fromkeys(lanes.bodies.guarded & lanes.bodies.operands.keys(), LaneWay.SINGLE)
+        single = lanes.bodies.guarded & lanes.bodies.operands.keys()
+        if self.compiler.vectors.masks is not Masks.NONE:  # which are for what lies side by side
+            single = frozenset(each for each in single if lanes.bodies.operands[each].is_scattered)
+        ways = dict.fromkeys(single, LaneWay.SINGLE)
         ways |= dict.fromkeys(lanes.windows.nodes, LaneWay.WINDOWED)
         return ways | {node: LaneWay.PACKED for each in lanes.packed for node in each.nodes}
 

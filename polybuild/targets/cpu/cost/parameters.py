@@ -30,6 +30,13 @@ def nominal_parameters(context: isl.Set) -> isl.Set:
     return context
 
 
+def running_parameters(scop: Scop) -> isl.Set:
+    """One plausible point at which ``scop`` runs, if there is one: loops do not start where they end."""
+    starts = dict.fromkeys(starts_of_loops(scop), LOOP_START)
+    point = parameters_at(scop.context, starts)
+    return point if _runs_at(scop, point) else nominal_parameters(scop.context)
+
+
 def parameters_at(context: isl.Set, values: Mapping[str, int]) -> isl.Set:
     """The point of ``context`` at which parameters have ``values``, those without one a plausible one."""
     for name, value in values.items():
@@ -140,9 +147,11 @@ def radii_of_windows(scop: Scop) -> frozenset[str]:
 def starts_of_loops(scop: Scop) -> frozenset[str]:
     """The parameters that loops start from and none ends at: ``low`` of ``for (i = low; i < high; i++)``.
 
-    Were these as large as those that loops end at, hardly anything would run.
+    Were these as large as those that loops end at, hardly anything would run. So it is with what ends are
+    counted from: ``low`` of ``for (i = 0; i < high - low; i++)``.
     """
     starts = {name for each in _bounds(scop) for name, sign in _begun_with(each) if sign < 0}
+    starts |= {name for each in _bounds(scop) for name in _shortened_by(each)}
     ends = {name for each in _bounds(scop) for name in _ended_at(each)}
     bounded = {
         name
@@ -175,11 +184,22 @@ def _begun_with(bound: isl.Constraint) -> Iterator[tuple[str, int]]:
 
 def _ended_at(bound: isl.Constraint) -> Iterator[str]:
     """The parameters that let loops run further, if ``bound`` is an upper one of a counter."""
+    yield from (name for name, value in _terms_of_end(bound) if value.is_pos())
+
+
+def _shortened_by(bound: isl.Constraint) -> Iterator[str]:
+    """The parameters that make loops shorter which others end, if ``bound`` is an upper one of a counter."""
+    terms = list(_terms_of_end(bound))
+    if any(value.is_pos() for _, value in terms):
+        yield from (name for name, value in terms if value.is_neg())
+
+
+def _terms_of_end(bound: isl.Constraint) -> Iterator[tuple[str, isl.Val]]:
+    """The parameters of ``bound`` with their coefficients, if it is an upper one of a counter."""
     counters = range(bound.dim(isl.dim_type.set))
     if any(bound.get_coefficient_val(isl.dim_type.set, each).is_neg() for each in counters):
         for place in range(bound.dim(_params)):
-            if bound.get_coefficient_val(_params, place).is_pos():
-                yield str(bound.get_dim_name(_params, place))
+            yield str(bound.get_dim_name(_params, place)), bound.get_coefficient_val(_params, place)
 
 
 def lengths_of_lines(scop: Scop) -> frozenset[str]:

@@ -10,6 +10,7 @@ import pytest
 from contexts import context_of
 
 from polybuild.effort import CERTAIN_ORDER
+from polybuild.poly.trees import descendants, is_band
 from polybuild.schedule.pluto.fusion import Cut
 from polybuild.schedule.pluto.scheduler import PlutoScheduler
 from polybuild.schedule.pluto.search import Strategy
@@ -19,7 +20,7 @@ from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.cost.compare import cost_of_mapping
 from polybuild.targets.cpu.cost.compilers_lanes import nowhere
 from polybuild.targets.cpu.mapping import map_to_cpu
-from polybuild.targets.cpu.schedule_choice import ALONG_ROWS
+from polybuild.targets.cpu.schedule_choice import ALONG_ROWS, ORIGINAL, orders
 from polybuild.targets.cpu.search import choose_schedule
 
 MATRICES = (
@@ -162,11 +163,11 @@ def test_windows_are_no_faster_in_register_tiles(model):
 SUMS_OF_ROWS = """
 for (int i = 0; i < n; i++) {
   x[i] = 0;
+  for (int j = 0; j < n; j++) x[i] += a[i][j] * z[j];
+}
+for (int i = 0; i < n; i++) {
   y[i] = 0;
-  for (int j = 0; j < n; j++) {
-    x[i] += a[i][j] * z[j];
-    y[i] += b[i][j] * z[j];
-  }
+  for (int j = 0; j < n; j++) y[i] += b[i][j] * z[j];
 }"""
 
 
@@ -269,3 +270,36 @@ def test_last_iterations_that_fill_no_vector_are_counted_in_tiles_too(model):
     cost = cost_of_mapping("", found.scop, found.dependences, mapping, context).one_thread
     whole, more = (cost.at({"n": n}).arithmetic / n**2 for n in (96, 97))
     assert more > whole
+
+
+# isl has a loop for each statement; the program, and what threads gain by, has one for all
+FIELDS = """
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    a[i][j] = b[i][j] * c[i][j];
+    d[i][j] = a[i][j] + e[i][j];
+    e[i][j] = d[i][j] / a[i][j];
+    b[i][j] = e[i][j] - d[i][j];
+  }"""
+MORE = f"{MATRICES}, double d[restrict n][n], double e[restrict n][n]"
+SEPARATE = """
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i][j] = b[i][j];
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) c[i][j] = d[i][j] * e[i][j];"""
+
+
+@pytest.mark.parametrize(("body", "wanted"), [(FIELDS, True), (SEPARATE, False)])
+def test_the_original_order_is_tried_where_isl_takes_statements_apart(model, body, wanted):
+    found = model(body, MORE)
+    names = [each.name for each in orders(found.scop, found.dependences, context_of())]
+    assert (ORIGINAL in names) == wanted
+
+
+def test_statements_of_a_loop_that_come_to_memory_again_stay_together(model):
+    found = model(FIELDS, MORE)
+    schedule = choose_schedule(found.scop, found.dependences, context_of())
+    innermost = [
+        each
+        for each in descendants(schedule.get_root())
+        if is_band(each) and not any(map(is_band, descendants(each.child(0))))
+    ]
+    assert len(innermost) == 1

@@ -484,6 +484,11 @@ def test_lines_that_are_walked_along_again_are_long(model, body, length):
         "int i = m; while (i <= n) { x[i] += y[i]; i++; }",
         "for (int i = m; i < n - m; i++) for (int j = m; j < n - m; j++) c[i][j] = a[i][j - 1] + b[i][j];",
         "for (int i = 0; i < n - m; i++) x[m + i] += y[i]; for (int i = m; i < n; i++) y[i] = x[i];",
+        "for (int i = 1; i <= n - m + 1; i++) x[i] += y[i];",
+        "for (int i = 0; i < n - m; i++) for (int j = 0; j < n - m; j++) c[i][j] = a[i][j] + b[i][j];",
+        "for (int i = n - m; i > 0; i--) x[i] += y[i];",
+        "int i = 0; while (i + m < n) { x[i] += y[i]; i++; }",
+        "for (int i = 0; m + i <= n; ++i) x[i] += y[i];",
     ],
 )
 def test_what_loops_start_from_is_small(model, body):
