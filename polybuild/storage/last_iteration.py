@@ -74,6 +74,9 @@ class LastIteration:
 
 def find_last_iteration(scop: Scop, array: Array) -> LastIteration | None:
     """The iteration that sets the last value of ``array``; None if that is not one, or does other things."""
+    _, must, may = accesses_of(scop, array)
+    if must.union(may).is_empty():
+        return None
     values = _Values.of(scop, array)
     found = None if values.old else _setting_last(scop, values)
     return None if found is None else _closed(scop, found)

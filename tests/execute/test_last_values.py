@@ -8,6 +8,8 @@ import islpy as isl
 import pytest
 from pool_programs import compare_around, function
 
+from polybuild.driver.file import compile_source
+from polybuild.options import Options
 from polybuild.storage import last_iteration
 
 SIZES = [*itertools.product((0, 1, 2, 7, 33, 60), repeat=2), (17, 40), (40, 17)]
@@ -223,3 +225,11 @@ def test_a_value_of_another_iteration_is_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(last_iteration, "_prefix", one_before)
     comparison = compared(tmp_path, {"sum": RECOMPUTED["sum"]})
     assert any(each.transformed != each.original for each in comparison.calls[function("sum")])
+
+
+def test_a_loop_that_never_runs_sets_nothing(tmp_path):
+    source = tmp_path / "never.c"
+    loop = "for (unsigned i = n; i < 0; i++) a[0] = 1;"
+    source.write_text(f"void f(unsigned n, double *a) {{\n#pragma scop\n{loop}\n#pragma endscop\n}}\n")
+    (region,) = compile_source(str(source), Options(min_work=0), ["gcc"], []).regions
+    assert region.code == "empty-region"
