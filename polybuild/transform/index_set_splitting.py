@@ -97,12 +97,21 @@ def _split(scop: Scop, statement: Statement, live_out: frozenset[str], taken: Co
                 parts.append(replace(part, conditional=conditional, border=each.border or side > 0))
                 originals[part.name] = each.name
         parts = _needed(parts, {each.name for each in private})
-        used = [each for each in private if any(part.accesses_to(each) for part in parts)]
+        used = [each for each in private if _is_renamed(each, parts)]
         own = {each.name: variable_for(each, f"side{side}", taken) for each in used} if side else {}
         arrays += own.values()
         new += [with_arrays(each, own) for each in parts]
     schedule = order_of_copies(scop, new, originals)
     return replace(scop, statements=tuple(new), arrays=tuple(arrays), schedule=schedule)
+
+
+def _is_renamed(array: Array, parts: Sequence[Statement]) -> bool:
+    """Whether ``parts`` use ``array``, and may do so by another name.
+
+    Statements that are kept whole name what is declared before the region as it is.
+    """
+    accesses = [access for part in parts for access in part.accesses_to(array)]
+    return bool(accesses) and (array.local or all(each.exact for each in accesses))
 
 
 def _needed(parts: Sequence[Statement], private: Collection[str]) -> list[Statement]:
