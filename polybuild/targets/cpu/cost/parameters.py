@@ -153,12 +153,13 @@ def starts_of_loops(scop: Scop) -> frozenset[str]:
     starts = {name for each in _bounds(scop) for name, sign in _begun_with(each) if sign < 0}
     starts |= {name for each in _bounds(scop) for name in _shortened_by(each)}
     ends = {name for each in _bounds(scop) for name in _ended_at(each)}
-    bounded = {
-        name
-        for name in starts
-        if _range(scop.context, scop.context.find_dim_by_name(_params, name))[1] is not None
-    }
-    return frozenset(starts - ends - bounded)
+    return frozenset(name for name in starts - ends if not _is_bounded(scop.context, name))
+
+
+def _is_bounded(context: isl.Set, name: str) -> bool:
+    """Whether ``context`` has an upper bound of a parameter; of those of the blocks of ranks it knows nothing."""
+    dim = context.find_dim_by_name(_params, name)
+    return dim >= 0 and _range(context, dim)[1] is not None
 
 
 def _bounds(scop: Scop) -> Iterator[isl.Constraint]:
