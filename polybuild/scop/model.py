@@ -87,8 +87,11 @@ class Provenance:
 
     @property
     def is_reachable(self) -> bool:
-        """Whether a pointer from elsewhere can point to the elements."""
-        return self.address_taken or self.storage.is_static
+        """Whether a pointer from elsewhere can point to the elements.
+
+        Nobody but its function names a variable that is static in it.
+        """
+        return self.address_taken or self.storage is StorageClass.GLOBAL
 
 
 @dataclass(frozen=True, slots=True)

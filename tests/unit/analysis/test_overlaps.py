@@ -30,6 +30,10 @@ CASES = {
     "named arrays": (COPY, "int n", "double a[9], b[9];", "", set()),
     "a pointer and a global": (COPY, "int n, double *a", "double b[9];", "", AB),
     "a pointer and an array of its own": (COPY, "int n, double *a", "", "double b[9];", set()),
+    "a pointer and a static array of its own": (COPY, "int n, double *a", "", "static double b[9];", set()),
+    "a pointer and a static array that it leads to": (
+        COPY, "int n, double *a", "", "static double b[9]; a = b + n;", AB,
+    ),
     "both restrict": (COPY, "int n, double *restrict a, double *restrict b", "", "", set()),
     "restrict beside a parameter": (COPY, "int n, double *restrict a, double *b", "", "", set()),
     "restrict beside what may derive from it": (
