@@ -32,7 +32,7 @@ CASES = {
     "a pointer and an array of its own": (COPY, "int n, double *a", "", "double b[9];", set()),
     "a pointer and a static array of its own": (COPY, "int n, double *a", "", "static double b[9];", set()),
     "a pointer and a static array that it leads to": (
-        COPY, "int n, double *a", "", "static double b[9]; a = b + n;", AB,
+        COPY, "int n, double *a", "", "static double b[9]; a = &b[n];", AB,
     ),
     "both restrict": (COPY, "int n, double *restrict a, double *restrict b", "", "", set()),
     "restrict beside a parameter": (COPY, "int n, double *restrict a, double *b", "", "", set()),
