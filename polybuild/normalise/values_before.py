@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from pycparser import c_ast
 
@@ -151,12 +151,24 @@ def _values(region: Region, names: Names) -> dict[str, c_ast.Node]:
         ):
             continue
         operands = {each.name for each in walk(value) if isinstance(each, c_ast.ID)}
-        related = any(each in names.outer for each in operands)
+        related = any(each in names.outer for each in operands) and not _is_shifted(value, operands, kept)
         if related and operands.isdisjoint(inside) and _is_computed(value, when, kept, region):
             expression = _converted(value, variable, region)
             if expression is not None:
                 found[name] = expression
     return found
+
+
+def _is_shifted(
+    value: c_ast.Node | None, operands: Set[str], kept: Mapping[str, tuple[int, c_ast.Node | None]]
+) -> bool:
+    """Whether ``value`` is a sum with what nobody knows, as ``n + t`` in a loop over ``t`` around a region.
+
+    Rows of so many elements are told better by the name.
+    """
+    is_sum = isinstance(value, c_ast.BinaryOp) and value.op in {"+", "-"}
+    unknown = {name for name in operands if kept.get(name, (0, None))[0] and kept[name][1] is None}
+    return is_sum and len(operands) > 1 and bool(unknown)
 
 
 def is_own_integer(variable: Variable) -> bool:

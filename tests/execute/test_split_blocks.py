@@ -1,4 +1,4 @@
-"""Sweeps that are split at their borders, whose statements are one: variables from before keep their names."""
+"""Sweeps that are split at borders, whose statements are one: variables from before keep their names."""
 
 import itertools
 

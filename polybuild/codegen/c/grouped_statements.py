@@ -23,8 +23,13 @@ _TYPES = isl.schedule_node_type
 
 
 def group_statements(schedule: isl.Schedule) -> isl.Schedule:
-    """``schedule`` with groups of statements that follow each other and have the same place in all loops."""
-    count = 0
+    """``schedule`` with groups of statements that follow each other and have the same place in all loops.
+
+    Trees to which statements were added stay as they are: of these isl does not say when they run.
+    """
+    root, count = schedule.get_root(), 0
+    if any(node_kind(each) == _TYPES.extension for each in descendants(root)):
+        return schedule
 
     def grouped(node: isl.ScheduleNode) -> isl.ScheduleNode:
         nonlocal count
@@ -41,7 +46,7 @@ def group_statements(schedule: isl.Schedule) -> isl.Schedule:
                 count += 1
         return node
 
-    return map_bottom_up(schedule.get_root(), grouped).get_schedule()
+    return map_bottom_up(root, grouped).get_schedule()
 
 
 def members_of_groups(schedule: isl.Schedule) -> isl.UnionMap | None:

@@ -45,6 +45,11 @@ class MappedOrder:
         return any(each.lanes is not None for each in self.mapping.directives.values())
 
     @property
+    def stays_in_order(self) -> bool:
+        """Whether it is the original order, of which threads share no loop."""
+        return self.order.name == ORIGINAL and not self.mapping.parallel_loops
+
+    @property
     def cuts_rows(self) -> bool:
         """Whether tiles start together along the rows of a plane, too, which makes these short."""
         plane = any(len(each) == 3 for each in self.mapping.tile_sizes)
@@ -157,11 +162,16 @@ class _Trials:
         ]
 
     def each_mapped(self, among: Sequence[Order]) -> list[MappedOrder]:
-        """The orders ``among``, mapped as the context says; the first one whatever it takes."""
+        """The orders ``among``, mapped as the context says; the first one whatever it takes.
+
+        What isl takes apart threads may share, where statements that stay together have to stay in order.
+        """
         first, *others = among
         mapped = self.mapped(first, self._context, first.name)
         others = [each for each in others if not _permutes_register_tiles(mapped, each)]
-        return [mapped, *self.tried((each, self._context, each.name) for each in others)]
+        found = self.tried((each, self._context, each.name) for each in others)
+        shared = mapped.mapping.parallel_loops > 0
+        return [mapped, *(each for each in found if not (shared and each.stays_in_order))]
 
     def of_orders(self, among: Sequence[Order]) -> tuple[MappedOrder, bool]:
         """The best of the orders ``among``; and whether there were others."""

@@ -157,7 +157,7 @@ def starts_of_loops(scop: Scop) -> frozenset[str]:
 
 
 def _is_bounded(context: isl.Set, name: str) -> bool:
-    """Whether ``context`` has an upper bound of a parameter; of those of the blocks of ranks it knows nothing."""
+    """Whether ``context`` has an upper bound of a parameter; it knows nothing of those of ranks' blocks."""
     dim = context.find_dim_by_name(_params, name)
     return dim >= 0 and _range(context, dim)[1] is not None
 
