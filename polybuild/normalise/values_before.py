@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from pycparser import c_ast
 
@@ -160,7 +161,7 @@ def _values(region: Region, names: Names) -> dict[str, c_ast.Node]:
 
 
 def _is_shifted(
-    value: c_ast.Node | None, operands: Set[str], kept: Mapping[str, tuple[int, c_ast.Node | None]]
+    value: c_ast.Node | None, operands: AbstractSet[str], kept: Mapping[str, tuple[int, c_ast.Node | None]]
 ) -> bool:
     """Whether ``value`` is a sum with what nobody knows, as ``n + t`` in a loop over ``t`` around a region.
 
