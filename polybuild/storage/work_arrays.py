@@ -127,19 +127,19 @@ def _own_array(found: _WorkArray, names: set[str], stack: int) -> Array | None:
     if extents is None:
         return None
     names.update({name, *names_for_threads(name)})
-    own = array_of_threads(name, extents, array)
     declared = tuple(each for each in array.extents if each is not None)
-    for fixed in (own, array_of_threads(name, declared, array) if array.sizes else own):
-        if fixed.sizes and prod(fixed.sizes) <= stack:
-            return _on_stack(fixed, fixed.sizes)
-    return own
+    for each in (extents, declared) if array.sizes else (extents,):
+        own = array_of_threads(name, each, array)
+        if own.sizes and prod(own.sizes) <= stack:
+            return _on_stack(own)
+    return array_of_threads(name, extents, array)
 
 
-def _on_stack(array: Array, sizes: Sequence[int]) -> Array:
-    """``array`` as a variable of the region."""
+def _on_stack(array: Array) -> Array:
+    """``array``, of constant size, as a variable of the region."""
     assert isinstance(array.element, IntegerType | FloatingType)  # noqa: S101 - as _is_plain says
     kind: c_ast.Node = declarator(array.name, array.element)
-    for each in reversed(sizes):
+    for each in reversed(array.sizes or ()):
         kind = c_ast.ArrayDecl(kind, number(each), [])
     declared = c_ast.Decl(array.name, [], [], [], [], kind, None, None)
     return replace(array, provenance=Provenance(StorageClass.LOCAL), declared=declared, flat=1, copied="")

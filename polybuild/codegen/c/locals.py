@@ -70,6 +70,12 @@ class LocalVariables:
         # lanes that OpenMP asks for have copies of arrays in memory, those that a compiler finds have not
         return lines, replace(directive, simd=directive.simd and not arrays)
 
+    def asks_which_thread(self, loop: isl.AstNode) -> bool:
+        """Whether ``loop`` finds arrays of a thread by its number in the team of the loop."""
+        names = {each.get_annotation().get_name() for each in users_below(loop)}
+        below = (each for name, each in self._ast.everything.items() if name in names)
+        return any(not self.of_threads.isdisjoint(_named_by(each.statement)) for each in below)
+
     def _own_of_thread(self, array: Array, directives: DirectivePrinter, *, alone: bool) -> str:
         """The line that finds the ``array`` of a thread, and declares it if it is used here ``alone``."""
         directives.in_use.helpers.add(THREAD)

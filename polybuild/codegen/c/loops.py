@@ -311,9 +311,11 @@ class LoopPrinter:
     def _directed(self, node: isl.AstNode, looped: DirectedLoop) -> list[str]:
         """The loop ``node`` with its directive, and a version for one thread if loops around run it often.
 
-        What tiles run has work enough, as have those over time.
+        What tiles run has work enough, as have those over time. Without the loop's own team the number of a
+        thread may be that in another one around the region, whose memory is not allocated here.
         """
         often = self._outline.repeated and looped.directive.parallel and not looped.directive.reductions
+        often = often and not self._locals.asks_which_thread(node)
         if often and len(looped.inside) <= SERIAL_VERSION_LINES and not has_tiles_over_time(node):
             return with_serial_version(looped, self._directives, self._names)
         return looped.lines(self._directives)

@@ -62,3 +62,22 @@ def test_which_have_one(tmp_path, name, often):
     text = transform(tmp_path / "in.c", PROGRAM.format(body=body), "-O2", "-fopenmp", **ASKED).text
     assert ("const int team = " in text) == often
     assert ("num_threads(team)" in text) == often
+
+
+def test_arrays_of_threads_have_the_team_that_numbers_them(tmp_path):
+    """In a parallel region of the program the number of a thread is none of this team."""
+    rows = """
+    void f(int steps, int n, int m, double u[restrict steps + 1][n][m], double *restrict w)
+    {
+    #pragma scop
+      for (int t = 0; t < steps; t++)
+        for (int j = 0; j < n; j++) {
+          for (int i = 0; i < m; i++) w[i] = u[t][n - 1 - j][i] / 2 + u[t][j][i];
+          for (int i = 1; i < m; i++) u[t + 1][j][i] = w[i - 1] + w[m - 1 - i];
+        }
+    #pragma endscop
+    }
+    """
+    text = transform(tmp_path / "in.c", rows, "-O2", "-fopenmp", **ASKED).text
+    assert text.count("= w_own_all + (unsigned long long)polybuild_thread() * w_own_size;") == 1
+    assert "num_threads(team)" not in text
