@@ -112,6 +112,10 @@ class CpuMapping:
         """The names of the statements in loops for the vector unit."""
         return _statements_in(self.vector_loops())
 
+    def shared_statements(self) -> set[str]:
+        """The names of the statements in loops that threads share."""
+        return _statements_in(self._loops({mark for mark, each in self.directives.items() if each.parallel}))
+
     def lane_statements(self) -> set[str]:
         """The names of the statements in loops that are written in lanes."""
         return _statements_in(self.lane_loops())

@@ -51,7 +51,7 @@ def choose_with_reductions(
             choose_mapping, context=context, temporaries=temporaries, among=wanted, aliases=aliases
         )
         tried = _try(scop, dependences, group, choose, operations=operations)
-        if tried is not None and tried[0].accumulates and tried[0].parallel_loops >= exact.parallel_loops:
+        if tried is not None and tried[0].accumulates and _shares_as_much(tried[0], exact):
             mapping, relaxed = tried
             remarks = (*mapping.remarks, *map(_remark, mapping.accumulators), *_histogram_remarks(mapping))
             return replace(mapping, remarks=remarks), relaxed
@@ -103,6 +103,11 @@ def _try(
     except (isl.Error, IllegalSchedule):  # the shapes of tiles know nothing of reductions
         return None
     return mapping, relaxed
+
+
+def _shares_as_much(new: CpuMapping, old: CpuMapping) -> bool:
+    """Whether threads share as many loops of ``new`` as of ``old``, or all that these do in fewer."""
+    return new.parallel_loops >= old.parallel_loops or new.shared_statements() >= old.shared_statements()
 
 
 def _remark(accumulator: Accumulator) -> str:

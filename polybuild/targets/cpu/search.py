@@ -125,7 +125,19 @@ class _Priced:
         gains = _gains(other.times, self.times)
         moves_less = math.prod(_gains(other.long, self.long)) > CERTAIN_GAIN ** len(self.long)
         faster = math.prod(gains) > certain ** len(gains) or (moves_less and min(gains) >= 1 / SAME_TIME)
-        return faster and self.warm <= CERTAIN_GAIN * other.warm
+        return (faster and self.warm <= CERTAIN_GAIN * other.warm) or self._keeps_together(other)
+
+    def _keeps_together(self, other: _Priced) -> bool:
+        """Whether it is the original order, and what ``other`` takes apart gains nothing by it anywhere.
+
+        Loops that are apart start anew, and come to memory again: where all else is the same, that counts.
+        """
+        mapped, rival = self.candidate, other.candidate
+        if mapped.order.name != ORIGINAL or rival.order.name == ORIGINAL or rival.has_lanes:
+            return False
+        gains = _gains(other.times, self.times)
+        faster = math.prod(gains) > SAME_TIME ** len(gains) or other.warm > CERTAIN_GAIN * self.warm
+        return faster and min(gains) >= 1 / SAME_TIME and self.warm <= SAME_TIME * other.warm
 
 
 def _gains(old: Sequence[float], new: Sequence[float]) -> list[float]:

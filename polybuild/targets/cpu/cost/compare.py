@@ -11,7 +11,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reductions import Reduction
 from polybuild.context import CompileContext
-from polybuild.effort import CERTAIN_ORDER, SAME_TIME, WARM_SIZES
+from polybuild.effort import CERTAIN_GAIN, CERTAIN_ORDER, SAME_TIME, WARM_SIZES
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compiled import as_compiled, as_unrolled
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
@@ -59,15 +59,20 @@ def _gains_warm(before: LoopCost, after: LoopCost, context: isl.Set, usual: Mapp
     """Whether loops are faster than those ``before`` where caches hold all data, and elsewhere as fast.
 
     Smaller and smaller sizes count, from the largest that caches hold on. Memory may be the limit of both
-    where they come to all for the first time.
+    where they come to all for the first time. Chains of operations that wait for each other are not hidden
+    wholly behind caches: loops that wait less gain even where these are the limit of both.
     """
     if after.at(usual).total > SAME_TIME * before.at(usual).total:
         return False
     before, after = replace(before, repeated=True), replace(after, repeated=True)
     costs = ((before.at(values), after.at(values)) for values in smaller_sizes(context, usual))
-    warm = islice(((old.total, new.total) for old, new in costs if not old.memory), WARM_SIZES)
-    gains = [old / new for old, new in warm if new]
-    return max(gains, default=0.0) > CERTAIN_ORDER and min(gains) > 1 / SAME_TIME
+    warm = list(islice(((old, new) for old, new in costs if not old.memory and new.total), WARM_SIZES))
+    gains = [old.total / new.total for old, new in warm]
+    if not gains or min(gains) <= 1 / SAME_TIME:
+        return False
+    alone = ((old.total + old.hidden) / (new.total + new.hidden) for old, new in warm)
+    waits_less = all(old.waiting > new.waiting and old.caches >= new.caches for old, new in warm)
+    return max(gains) > CERTAIN_ORDER or (waits_less and min(alone) > CERTAIN_GAIN)
 
 
 def cost_of_mapping(
