@@ -103,7 +103,7 @@ def _in_the_middle(instances: Points, dim: int) -> tuple[float, Points]:
     middle = instances.fixed(dim, low.add(step.mul(steps.div(isl.Val(2)).floor())))
     if middle is None:
         middle = instances.fixed(dim, low) or instances
-    if instances.in_pieces(dim) and step.is_one():
+    if instances.in_pieces() and step.is_one():
         return float(instances.covered(dim)), middle
     return float(integer_of(steps) + 1), middle
 
@@ -142,6 +142,6 @@ def _extent(instances: Points, dim: int) -> float:
     low, high = instances.limits(dim)
     if not (low.is_int() and high.is_int()):
         return 1.0
-    if instances.in_pieces(dim):
+    if instances.in_pieces():
         return float(instances.covered(dim))
     return float(integer_of(high) - integer_of(low) + 1)

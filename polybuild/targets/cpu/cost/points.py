@@ -1,4 +1,4 @@
-"""Sets of integer points as products of sets of few dimensions, of which isl answers quickly."""
+"""Sets of integer points as unions of products of sets of few dimensions, of which isl answers quickly."""
 
 from __future__ import annotations
 
@@ -10,47 +10,56 @@ import islpy as isl
 
 from polybuild.effort import NARROWED_DIMENSIONS
 from polybuild.poly.integers import integer_of
+from polybuild.poly.memory import remembered
 from polybuild.values import dataclass
 
 _set, _div, _param = isl.dim_type.set, isl.dim_type.div, isl.dim_type.param
 
 
-_Known = tuple[isl.Set, list[tuple[isl.Val, isl.Val]]]
+_Known = tuple[isl.Set, tuple[isl.Val, isl.Val]]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The product of ``factors``; ``places`` has the factor of each dimension, and its position there."""
+
+    factors: tuple[isl.Set, ...]
+    places: tuple[tuple[int, int], ...]
+
+    def fixed(self, dim: int, value: isl.Val) -> Product | None:
+        """What has ``value`` in a dimension; None if there is nothing."""
+        factor, place = self.places[dim]
+        fixed = self.factors[factor].fix_val(_set, place, value)
+        if fixed.is_empty():
+            return None
+        return replace(self, factors=(*self.factors[:factor], fixed, *self.factors[factor + 1 :]))
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """The product of ``factors``; ``places`` has the factor of each dimension, and its position there.
+    """The union of ``pieces``, each a product, none of them empty; none has parameters.
 
-    None of the factors is empty, and none has parameters. ``known`` has limits that were asked for before,
-    of a factor (by identity, which it keeps alive) at a position.
+    Of several pieces the ``union`` is kept as well, whose dimensions are at ``places``. ``known`` has limits
+    that were asked for before, of a factor (by identity, which it keeps alive) at a position.
     """
 
-    factors: tuple[isl.Set, ...]
-    places: tuple[tuple[int, int], ...]
+    pieces: tuple[Product, ...]
+    union: isl.Set | None
+    places: tuple[int, ...]
     known: dict[tuple[int, int], _Known] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, points: isl.Set) -> Points:
-        """``points``, which are not empty, whatever the parameters are.
-
-        A union of several pieces is one factor.
-        """
-        points = points.project_out(_param, 0, points.dim(_param))
-        dimensions = points.dim(_set)
-        first = _first_of_equals(points)  # counters are, most often, what loops run over
-        kept = sorted(set(first))
-        points = _projected(points, kept)
-        groups = _connected(points) if points.n_basic_set() == 1 else [list(range(len(kept)))]
-        places = {
-            kept[dim]: (number, place) for number, dims in enumerate(groups) for place, dim in enumerate(dims)
-        }
-        factors = tuple(_projected(points, dims) for dims in groups)
-        return cls(factors, tuple(places[first[dim]] for dim in range(dimensions)))
+        """``points``, which are not empty, whatever the parameters are."""
+        return _points_of(points)
 
     def connects(self, one: int, other: int) -> bool:
-        """Whether values of dimension ``one`` may decide on those of dimension ``other``."""
-        return self.places[one][0] == self.places[other][0]
+        """Whether values of dimension ``one`` may decide on those of dimension ``other``.
+
+        In a union they may decide on the pieces that are left.
+        """
+        places = self.pieces[0].places
+        return self.union is not None or places[one][0] == places[other][0]
 
     def limits(self, dim: int) -> tuple[isl.Val, isl.Val]:
         """The smallest and the largest value of a dimension."""
@@ -58,23 +67,20 @@ class Points:
         return functools.reduce(isl.Val.min, lows), functools.reduce(isl.Val.max, highs)
 
     def _spans(self, dim: int) -> list[tuple[isl.Val, isl.Val]]:
-        """The smallest and the largest value of a dimension in each piece that is not empty."""
-        number, place = self.places[dim]
-        factor = self.factors[number]
+        """The smallest and the largest value of a dimension in each piece."""
+        return [self._span(each, *each.places[dim]) for each in self.pieces]
+
+    def _span(self, piece: Product, number: int, place: int) -> tuple[isl.Val, isl.Val]:
+        factor = piece.factors[number]
         key = id(factor), place
         if key not in self.known:
             narrow, there = _narrowed(factor, place)
-            spans = [
-                (low, each.dim_max_val(there))
-                for each in map(isl.Set.from_basic_set, narrow.get_basic_sets())
-                if not (low := each.dim_min_val(there)).is_nan()
-            ]
-            self.known[key] = factor, spans
+            self.known[key] = factor, (narrow.dim_min_val(there), narrow.dim_max_val(there))
         return self.known[key][1]
 
-    def in_pieces(self, dim: int) -> bool:
-        """Whether a dimension is one of a union, whose pieces may lie far apart."""
-        return bool(self.factors[self.places[dim][0]].n_basic_set() > 1)
+    def in_pieces(self) -> bool:
+        """Whether there are several pieces, which may lie far apart."""
+        return len(self.pieces) > 1
 
     def covered(self, dim: int) -> int:
         """How many whole numbers a bounded dimension of pieces covers: halves of a grid lie far apart."""
@@ -87,16 +93,38 @@ class Points:
 
     def stride(self, dim: int) -> isl.Val:
         """The step between values of a dimension."""
-        factor, place = self.places[dim]
-        return self.factors[factor].get_stride(place)
+        if self.union is not None:
+            return self.union.get_stride(self.places[dim])
+        number, place = self.pieces[0].places[dim]
+        return self.pieces[0].factors[number].get_stride(place)
 
     def fixed(self, dim: int, value: isl.Val) -> Points | None:
         """Those that have ``value`` in a dimension; None if there are none."""
-        factor, place = self.places[dim]
-        fixed = self.factors[factor].fix_val(_set, place, value)
-        if fixed.is_empty():
-            return None
-        return replace(self, factors=(*self.factors[:factor], fixed, *self.factors[factor + 1 :]))
+        kept = tuple(found for each in self.pieces if (found := each.fixed(dim, value)) is not None)
+        union = None if self.union is None else self.union.fix_val(_set, self.places[dim], value)
+        return replace(self, pieces=kept, union=union) if kept else None
+
+
+@remembered  # statements that follow each other have the same loops around them, at each size
+def _points_of(points: isl.Set) -> Points:
+    points = points.project_out(_param, 0, points.dim(_param))
+    first = _first_of_equals(points)  # counters are, most often, what loops run over
+    kept = sorted(set(first))
+    position = {dim: place for place, dim in enumerate(kept)}
+    places = tuple(position[each] for each in first)
+    points = _projected(points, kept)
+    pieces = points.get_basic_sets()
+    if len(pieces) == 1:
+        return Points((_product(points, places),), None, places)
+    sets = [each.to_set() for each in pieces if not each.is_empty()]
+    return Points(tuple(_product(each, places) for each in sets), points, places)
+
+
+def _product(piece: isl.Set, places: Sequence[int]) -> Product:
+    """A set of one piece whose dimensions are at ``places``, as the product of what is not related."""
+    groups = _connected(piece)
+    found = {dim: (number, place) for number, dims in enumerate(groups) for place, dim in enumerate(dims)}
+    return Product(tuple(_projected(piece, dims) for dims in groups), tuple(found[each] for each in places))
 
 
 def _narrowed(points: isl.Set, place: int) -> tuple[isl.Set, int]:
@@ -104,7 +132,7 @@ def _narrowed(points: isl.Set, place: int) -> tuple[isl.Set, int]:
 
     Most loops over tiles are such, where what is in the tiles remains.
     """
-    if points.n_basic_set() > 1 or points.dim(_set) < NARROWED_DIMENSIONS:
+    if points.dim(_set) < NARROWED_DIMENSIONS:
         return points, place
     divisions = _divisions(points)
     for dim in reversed(range(points.dim(_set))):
@@ -145,6 +173,8 @@ def _equal_dimensions(piece: isl.BasicSet) -> set[tuple[int, int]]:
 
 def _connected(points: isl.Set) -> list[list[int]]:
     """The dimensions of a set in one piece, in groups that no constraint relates to each other."""
+    if points.is_box():  # which isl sees at once
+        return [[dim] for dim in range(points.dim(_set))]
     piece = points.get_basic_sets()[0]
     columns = [(kind, dim) for kind in (_set, _div) for dim in range(piece.dim(kind))]
     groups = [{column} for column in columns]

@@ -579,6 +579,34 @@ def test_points_are_told_apart_by_dimensions_that_nothing_relates():
     assert tuple(map(str, fixed.limits(2))) == ("1", "17")
 
 
+def test_pieces_of_points_are_told_apart_one_by_one():
+    points = Points.of(
+        isl.Set(
+            "{ [i, j, k] : (0 <= i < 4 and i <= j < 8 and 0 <= k < 3)"
+            " or (20 <= i < 24 and 40 <= j < 42 and 10 <= k < 14) }"
+        )
+    )
+    assert points.in_pieces()
+    assert points.connects(0, 2)  # what i is decides on the piece
+    limits = [tuple(map(str, points.limits(dim))) for dim in range(3)]
+    assert limits == [("0", "23"), ("0", "41"), ("0", "13")]
+    assert [points.covered(dim) for dim in range(3)] == [8, 10, 7]
+    first = points.fixed(0, isl.Val(2))
+    assert not first.in_pieces()
+    assert [tuple(map(str, first.limits(dim))) for dim in (1, 2)] == [("2", "7"), ("0", "2")]
+    assert points.fixed(0, isl.Val(10)) is None
+    assert str(points.stride(0)) == "1"
+    steps = isl.Set("{ [i] : i mod 8 = 1 and (0 <= i < 40 or 100 <= i < 140) }")
+    assert str(Points.of(steps).stride(0)) == "8"
+
+
+def test_points_are_found_once_for_a_region():
+    box = isl.Set("{ [i, j] : 0 <= i < 4 and 0 <= j < 8 }")
+    with remembering():
+        assert Points.of(box) is Points.of(isl.Set("{ [i, j] : 0 <= i < 4 and 0 <= j < 8 }"))
+    assert not Points.of(box).connects(0, 1)
+
+
 def test_costs_are_added_up_part_by_part():
     one, other = Cost(arithmetic=1.0, memory=2.0, traffic=4.0), Cost(waiting=0.5, memory=3.0, threads=1.5)
     assert one + other == Cost(arithmetic=1.0, waiting=0.5, memory=5.0, threads=1.5, traffic=4.0)
