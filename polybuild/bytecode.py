@@ -26,9 +26,13 @@ _SUFFIX = ".modules"
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The code of one module, and its source as it was: ``state`` is when that was changed, and its size."""
+    """The code of one module, and its source as it was: ``state`` is when that was changed, and its size.
+
+    ``cached`` is where Python has the bytecode of the module alone, which takes its time to find by name.
+    """
 
     path: str
+    cached: str | None
     is_package: bool
     state: tuple[int, int]
     code: CodeType
@@ -70,7 +74,7 @@ def read(file: Path) -> dict[str, Stored] | None:
         if not data.startswith(MAGIC_NUMBER):
             return None
         rows = marshal.loads(memoryview(data)[len(MAGIC_NUMBER) :])  # noqa: S302 - it is ours, as bytecode is
-        if any(_state(row[1]) != row[3] for row in rows):
+        if any(_state(row[1]) != row[4] for row in rows):
             return None
         return {name: Stored(*rest) for name, *rest in rows}
     except (OSError, EOFError, ValueError, TypeError, IndexError):
@@ -79,7 +83,10 @@ def read(file: Path) -> dict[str, Stored] | None:
 
 def _write(file: Path, stored: dict[str, Stored]) -> None:
     """Write ``file`` whole or not at all: others may read it."""
-    rows = [(name, each.path, each.is_package, each.state, each.code) for name, each in stored.items()]
+    rows = [
+        (name, each.path, each.cached, each.is_package, each.state, each.code)
+        for name, each in stored.items()
+    ]
     file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_name(f"{file.name}.{os.getpid()}")
     try:
@@ -101,7 +108,8 @@ def _stored(name: str, module: ModuleType) -> Stored | None:
         return None
     if code is None or _state(loader.path) != state:
         return None
-    return Stored(loader.path, hasattr(module, "__path__"), state, code)
+    cached = module.__spec__.cached if module.__spec__ is not None else None
+    return Stored(loader.path, cached, hasattr(module, "__path__"), state, code)
 
 
 def _state(path: str) -> tuple[int, int]:
@@ -137,6 +145,9 @@ class _Finder:
             return None
         inside = [os.path.dirname(stored.path)] if stored.is_package else None  # noqa: PTH120 - hundreds of times
         loader = _Loader(fullname, stored)
-        return spec_from_file_location(
+        spec = spec_from_file_location(
             fullname, stored.path, loader=loader, submodule_search_locations=inside
         )
+        if spec is not None and stored.cached is not None:
+            spec.cached = stored.cached
+        return spec
