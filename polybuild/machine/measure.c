@@ -14,7 +14,19 @@
 #define RUNS 5
 #define SHORTEST 4e6 /* nanoseconds that are long enough to be timed */
 
-typedef long vector __attribute__((vector_size(64)));
+/* One register: of longer vectors compilers keep sums in memory. */
+#if defined __AVX512F__
+enum { WIDTH = 64 };
+#define GATHERED(y) (y)[0], (y)[64], (y)[128], (y)[192], (y)[256], (y)[320], (y)[384], (y)[448]
+#elif defined __AVX2__
+enum { WIDTH = 32 };
+#define GATHERED(y) (y)[0], (y)[64], (y)[128], (y)[192]
+#else
+enum { WIDTH = 16 };
+#define GATHERED(y) (y)[0], (y)[64]
+#endif
+typedef long vector __attribute__((vector_size(WIDTH)));
+enum { ELEMENTS = WIDTH / sizeof(long) };
 
 static volatile double sink;
 
@@ -68,7 +80,10 @@ __attribute__((noinline)) static long sum(const vector *data, long vectors) {
     h += data[i + 7];
   }
   vector all = (a + b) + (c + d) + ((e + f) + (g + h));
-  return all[0] + all[1] + all[2] + all[3] + all[4] + all[5] + all[6] + all[7];
+  long total = 0;
+  for (int each = 0; each < ELEMENTS; each++)
+    total += all[each];
+  return total;
 }
 
 static void read_alone(long times, void *data) {
@@ -206,9 +221,9 @@ static void gather(long times, void *data) {
   const long *x = data;
   vector total = {0};
   for (long t = 0; t < times; t++) {
-    for (int i = 0; i < NUMBERS / 8; i++) {
+    for (int i = 0; i < NUMBERS / ELEMENTS; i++) {
       const long *y = x + i;
-      total += (vector){y[0], y[64], y[128], y[192], y[256], y[320], y[384], y[448]};
+      total += (vector){GATHERED(y)};
     }
     __asm__ volatile("" : "+r"(x) : : "memory");
   }
@@ -262,7 +277,7 @@ int main(int count, char **words) {
     return 1;
   memset(block.data, 1, whole);
   for (int level = 0; level < 4; level++) {
-    block.vectors = (long)used[level] / 64;
+    block.vectors = (long)used[level] / WIDTH;
     printf("%s %.3g\n", levels[level], used[level] / best(read_alone, &block));
   }
   printf("memory.all_cores %.3g\n", used[3] / best(read_together, &block));

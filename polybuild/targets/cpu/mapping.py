@@ -40,7 +40,7 @@ from polybuild.targets.cpu.stencils import tile_stencil
 from polybuild.targets.cpu.steps import count_steps
 from polybuild.targets.cpu.strides import Reference, Stride, goes_along_windows, references
 from polybuild.targets.cpu.tilesizes import (
-    even_front,
+    front_sizes,
     is_worth_tiling,
     longest_strip,
     shared_size,
@@ -432,9 +432,8 @@ class _CpuMapper:
         depth = node.get_schedule_depth() + members
         coincident = coincident_members(node) or reduced_members(node, accesses, self._dependences)
         pipelined = threads and not coincident
-        sizes = tile_sizes(accesses, members, vector.member if vector else None, self._context, self._pages)
-        if pipelined and not self._context.options.tile_sizes:
-            sizes = even_front(sizes)
+        sizes_of = front_sizes if pipelined else tile_sizes
+        sizes = sizes_of(accesses, members, vector.member if vector else None, self._context, self._pages)
         shared = _shared_member(node, coincident, sizes) if threads and coincident else None
         sharing = ThreadSharing()
         if shared is not None and not self._context.options.tile_sizes:

@@ -41,7 +41,7 @@ def is_worth_tiling(
     few = 0 if context.options.tile_sizes else context.machine.l1.bytes // 4
     others = range(members - 1 if rows else members)
     return carries or any(
-        _is_met_again(each, others, members) and not is_resident([each], few)
+        (_is_met_again(each, others, members) or _is_crossed(each, members)) and not is_resident([each], few)
         for each in accesses
         if each.matrix
     )
@@ -56,6 +56,15 @@ def _is_met_again(access: Reference, others: Sequence[int], members: int) -> boo
     return any(strides[member] is Stride.NONE for member in others) and any(
         each is not Stride.NONE for each in strides
     )
+
+
+def _is_crossed(access: Reference, members: int) -> bool:
+    """Whether the last member goes across the rows that another one goes along, as where arrays are transposed.
+
+    Plain loops come back to a line after as many others as there are rows.
+    """
+    *others, last = (access.stride(member) for member in range(members))
+    return last is Stride.FAR and Stride.UNIT in others
 
 
 def _stays_in_rows(node: isl.ScheduleNode, accesses: list[Reference]) -> bool:
@@ -125,11 +134,19 @@ def longest_strip(
     return width
 
 
-def even_front(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Sizes for a wavefront: the two members that are summed have tiles of the same size.
+def front_sizes(
+    accesses: list[Reference], members: int, vector: int | None, context: CompileContext, pages: int = 1
+) -> tuple[int, ...]:
+    """The sizes of tiles for a wavefront: the two members that are summed have tiles of the same size.
 
-    Otherwise the bounds of the skewed loops have no simple form.
+    Otherwise the bounds of the skewed loops have no simple form. Where a vector loop gathers columns that is
+    the common size: a column as short as its own is passed before what it waits for has come from memory.
     """
+    if context.options.tile_sizes:
+        return tile_sizes(accesses, members, vector, context, pages)
+    if vector is not None and any(each.stride(vector) is Stride.FAR for each in _linear(accesses, vector)):
+        vector = None
+    sizes = tile_sizes(accesses, members, vector, context, pages)
     return (min(sizes[:2]),) * 2 + sizes[2:]
 
 
@@ -140,11 +157,15 @@ def vector_size(accesses: list[Reference], vector: int, memory: Memory, pages: i
     are no more rows at once than prefetchers follow, and some more if the rows are reused. Accesses that data
     direct walk along no columns.
     """
-    known = (each for each in accesses if None not in (row[vector] for row in each.matrix))
-    gathered = [each for each in known if each.stride(vector) is Stride.FAR]
+    gathered = [each for each in _linear(accesses, vector) if each.stride(vector) is Stride.FAR]
     if not gathered:
         return pages * memory.page // DOUBLE
     return 4 * memory.streams if all(is_reused(each) for each in gathered) else memory.streams
+
+
+def _linear(accesses: Sequence[Reference], member: int) -> list[Reference]:
+    """The accesses of which it is known how a member moves them."""
+    return [each for each in accesses if None not in (row[member] for row in each.matrix)]
 
 
 def is_reused(reference: Reference) -> bool:
