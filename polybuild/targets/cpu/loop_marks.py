@@ -11,7 +11,8 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences, PrivateArray
 from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.trees import insert_mark, mark_of
+from polybuild.poly.relations import maps_of, sets_of
+from polybuild.poly.trees import insert_mark, mark_of, prefix_schedule
 from polybuild.schedule.legality import keeps_values, privatised
 from polybuild.scop.model import Array, Scop
 from polybuild.targets.cpu.invariant_reads import invariant_reads
@@ -93,6 +94,8 @@ class LoopMarker:
             )
             return node
         node, accumulators = self.accumulators.above(node)
+        if lanes is None:
+            node = _without_conditions(node)
         mark = Mark(MarkKind.SIMD, self.simd_loops)
         self.directives[mark] = LoopDirective(
             node.get_schedule_depth(),
@@ -119,6 +122,22 @@ class LoopMarker:
             loop = self.simd(node.child(index).child(0))
             node = loop.ancestor(loop.get_tree_depth() - node.get_tree_depth())
         return node
+
+
+def _without_conditions(band: isl.ScheduleNode) -> isl.ScheduleNode:
+    """A band whose last loop is in parts, if statements in it have other bounds than others.
+
+    In one loop for all, each would have a condition in each iteration, and its stores a mask.
+    """
+    statements = sets_of(band.get_domain())
+    last = band.band_n_member() - 1
+    if len(statements) < 2 or band.band_member_get_ast_loop_type(last) != isl.ast_loop_type.default:
+        return band
+    stamps = maps_of(prefix_schedule(band.child(0)).intersect_domain(band.get_domain()))
+    first, *others = (each.range() for each in stamps)
+    if all(each.is_equal(first) for each in others):
+        return band
+    return band.band_member_set_ast_loop_type(last, isl.ast_loop_type.separate)
 
 
 def _with(arrays: tuple[Array, ...], private: Iterable[PrivateArray]) -> tuple[Array, ...]:

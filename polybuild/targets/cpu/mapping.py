@@ -384,7 +384,10 @@ class _CpuMapper:
         reduced = reduced_members(node, accesses, self._dependences)
         moved = without_accumulators(node, reduced, accesses, self._dependences)
         scalar = vector is None and band.innermost
-        if not around.tiled and is_worth_tiling(node, moved, self._context, len(reduced), scalar=scalar):
+        inner = (node.band_n_member() - 1 if scalar else None) if vector is None else vector.member
+        if not around.tiled and is_worth_tiling(
+            node, moved, self._context, len(reduced), inner=inner, scalar=scalar
+        ):
             node = self._tile(node, accesses, vector, threads=threads)
             return node, vector, _Around(around.in_parallel or threads, tiled=True)
         if threads and (shared := coincident_members(node) or reduced):

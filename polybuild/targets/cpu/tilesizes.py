@@ -21,12 +21,13 @@ def is_worth_tiling(
     context: CompileContext,
     reducing: int = 0,
     *,
+    inner: int | None = None,
     scalar: bool = False,
 ) -> bool:
     """Whether a tile of a band would find data in the cache that the plain loops would not.
 
-    ``reducing`` members carry nothing but reductions, whose accumulators are not in ``accesses``. The code of
-    a ``scalar`` band keeps its order within tiles.
+    ``reducing`` members carry nothing but reductions, whose accumulators are not in ``accesses``. Inside of
+    the member that runs ``inner`` there is no loop. The code of a ``scalar`` band keeps its order within tiles.
     """
     members = node.band_n_member()
     if members < 2 or not node.band_get_permutable():
@@ -41,7 +42,8 @@ def is_worth_tiling(
     few = 0 if context.options.tile_sizes else context.machine.l1.bytes // 4
     others = range(members - 1 if rows else members)
     return carries or any(
-        (_is_met_again(each, others, members) or _is_crossed(each, members)) and not is_resident([each], few)
+        (_is_met_again(each, others, members) or _is_crossed(each, inner, members))
+        and not is_resident([each], few)
         for each in accesses
         if each.matrix
     )
@@ -58,13 +60,14 @@ def _is_met_again(access: Reference, others: Sequence[int], members: int) -> boo
     )
 
 
-def _is_crossed(access: Reference, members: int) -> bool:
-    """Whether the last member goes across the rows that another one goes along, as where arrays are transposed.
+def _is_crossed(access: Reference, inner: int | None, members: int) -> bool:
+    """Whether the ``inner`` member goes across rows that another one goes along, as where arrays are transposed.
 
     Plain loops come back to a line after as many others as there are rows.
     """
-    *others, last = (access.stride(member) for member in range(members))
-    return last is Stride.FAR and Stride.UNIT in others
+    if inner is None or access.stride(inner) is not Stride.FAR:
+        return False
+    return any(access.stride(member) is Stride.UNIT for member in range(members))
 
 
 def _stays_in_rows(node: isl.ScheduleNode, accesses: list[Reference]) -> bool:
