@@ -383,6 +383,22 @@ class BlockTransfer:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockEnds:
+    """What is left of a register tile where rows and columns end, and may be computed as whole blocks.
+
+    It is below ``mark``, in loops of three dimensions of the schedule, those over rows, steps and lanes, of
+    which there are no more ``steps`` than this. Of the ``operands`` of the update, nodes of its body by their
+    identity, those ``gathered`` are other ones for each lane, and the same for all rows.
+    """
+
+    mark: Mark
+    loops: tuple[int, int, int]
+    steps: int
+    operands: tuple[int, ...]
+    gathered: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterTile:
     """Instances of one statement whose results stay in vector registers over a whole loop.
 
@@ -390,7 +406,7 @@ class RegisterTile:
     ``own`` (by identity) are the element of ``array`` that is updated, and of ``vectors``
     the lanes lie side by side in memory; ``types`` are those of its parts. ``block`` says which vector
     of ``lanes`` elements (row, vector) of the block of updated elements an instance works on;
-    ``transfer`` moves that block.
+    ``transfer`` moves that block. What is left of it may be computed at its ``ends``.
     """
 
     mark: Mark
@@ -404,3 +420,4 @@ class RegisterTile:
     block: tuple[Offset, ...]
     transfer: BlockTransfer
     packed: tuple[Packed, ...] = ()
+    ends: BlockEnds | None = None

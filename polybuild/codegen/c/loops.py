@@ -14,6 +14,7 @@ from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulator_blocks import AccumulatorBlockPrinter
 from polybuild.codegen.c.accumulators import AccumulatorScopes, ActiveAccumulators, OpenAccumulator
 from polybuild.codegen.c.ast_checks import keeps_private
+from polybuild.codegen.c.block_ends import BlockEndsPrinter
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes
 from polybuild.codegen.c.buffers import BuffersInScope, Scopes
 from polybuild.codegen.c.chosen_subscripts import chosen_subscripts
@@ -113,6 +114,9 @@ class LoopPrinter:
         )
         vectors = VectorPrinter(self._expression(), names, sizes, in_use, COUNTER_TYPE)
         self._tiles = RegisterTilePrinter(ast, vectors, names)
+        self._ends = BlockEndsPrinter(
+            ast, vectors, self._expression(), names, in_use=in_use, counter_type=COUNTER_TYPE
+        )
         self._outline = Outline()
         self._locals = LocalVariables(ast)
         self._lanes: LaneLoopPrinter | None = None
@@ -171,6 +175,8 @@ class LoopPrinter:
             return self._statement(block_below(node), indent)
         if mark in self._ast.tiles.registers or mark in self._ast.tiles.buffers:
             return self._scope(node, mark, indent)
+        if mark in self._ast.tiles.ends and (ends := self._at_ends(node, mark, indent)) is not None:
+            return ends
         if mark in self._accumulators.variables:
             return self._accumulate(node, indent, before)
         if mark.kind is MarkKind.UNROLLED and self._lanes is None:
@@ -193,6 +199,13 @@ class LoopPrinter:
         lines: list[str] = [*self._tiles.declarations(below, mark, indent)]
         lines += self._node(below, indent, None)
         del self._names[mark.name]
+        return lines
+
+    def _at_ends(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str] | None:
+        """What is left of a register tile, as whole blocks; None where it stays in loops."""
+        lines = None if self._buffers.scopes.buffers else self._ends.lines(node, mark, indent)
+        if lines is not None:
+            self._outline.statement(self._ast.tiles.ends[mark].update.name)
         return lines
 
     def _unrolled(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:

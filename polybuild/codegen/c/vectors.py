@@ -65,17 +65,21 @@ class VectorPrinter:
         """
         rows, vectors = (each.size for each in tile.block)
         blocks = list(itertools.product(range(rows), range(vectors)))
-        told = f"/* {rows} x {vectors} vectors of {tile.array.name} in registers */"
-        head = f"{indent}{self._type(tile, tile.type)} {told}"
+        head = f"{indent}{self._type(tile, tile.type)} {_told(tile)}"
         if not loads:
-            return [f"{head} {', '.join(self._variable(tile, block) for block in blocks)};"]
+            return [f"{head} {', '.join(self.variable(tile, block) for block in blocks)};"]
         corner = self._corners.declare(tile.mark, [each.place for each in loads])
         lines = [f"{indent}const {self._counter_type} {', '.join(corner)};"] if corner else []
-        lines.append(head)
-        values = {each.block: self._loaded(each) for each in loads}
-        for block in blocks:
-            end = ";" if block == blocks[-1] else ","
-            text = f"{indent}    {self._variable(tile, block)} = {values[block]}{end}"
+        return [*lines, *self.initialised(tile, {each.block: self._loaded(each) for each in loads}, indent)]
+
+    def initialised(
+        self, tile: RegisterTile, values: Mapping[tuple[int, int], str], indent: str
+    ) -> list[str]:
+        """The declaration of the variables of a register tile with ``values``, row by row."""
+        lines = [f"{indent}{self._type(tile, tile.type)} {_told(tile)}"]
+        for number, (block, value) in enumerate(values.items(), 1):
+            end = ";" if number == len(values) else ","
+            text = f"{indent}    {self.variable(tile, block)} = {value}{end}"
             lines.append(CodeLine(text, row=block[0]))
         return lines
 
@@ -105,7 +109,7 @@ class VectorPrinter:
                 (
                     self._pointers.element(access.array, at),
                     each.tile.types[id(access.node)].name,
-                    self._element(access.array, at),
+                    self.element(access.array, at),
                 )
                 for each in lanes
                 for access, at in each.operands
@@ -129,7 +133,7 @@ class VectorPrinter:
         if isinstance(instance, Packing):
             return self._packing(instance)
         if isinstance(instance, Move):
-            variable = self._variable(instance.tile, instance.block)
+            variable = self.variable(instance.tile, instance.block)
             if instance.store:
                 return f"{self._moved(instance)} = {variable};"
             return f"{variable} = {self._loaded(instance)};"
@@ -147,15 +151,13 @@ class VectorPrinter:
 
     def _packing(self, instance: Packing) -> str:
         operands = LazyTexts(
-            {id(access.node): partial(self._element, access.array, at) for access, at in instance.operands}
+            {id(access.node): partial(self.element, access.array, at) for access, at in instance.operands}
         )
         value = BodyPrinter(operands, _no_counter).visit(instance.packed.expression)
         return f"{self._buffer_element(instance.packed, instance.subscripts)} = {value};"
 
     def _lanes(self, instance: Lanes) -> str:
         tile = instance.tile
-        texts = dict.fromkeys(tile.own, self._variable(tile, instance.block))
-        texts |= {id(node): array.name for node, array in tile.update.locals if id(node) not in texts}
         printers: dict[int, Callable[[], str]] = {
             id(access.node): partial(self._in_memory, tile, access, at) for access, at in instance.operands
         }
@@ -163,9 +165,22 @@ class VectorPrinter:
             id(packed.expression): partial(self._operand, instance, packed, subscripts)
             for packed, subscripts in instance.packed
         }
+        packed_vectors = {id(packed.expression) for packed, _ in instance.packed if packed.vector}
+        return self.update(tile, instance.block, printers, tile.vectors | packed_vectors)
+
+    def update(
+        self,
+        tile: RegisterTile,
+        block: tuple[int, int],
+        operands: Mapping[int, Callable[[], str]],
+        vectors: AbstractSet[int],
+    ) -> str:
+        """The update of a vector of a block; ``operands`` print what it reads, ``vectors`` those that are."""
+        printers = dict(operands)
+        texts = dict.fromkeys(tile.own, self.variable(tile, block))
+        texts |= {id(node): array.name for node, array in tile.update.locals if id(node) not in texts}
         known = {node: text for node, text in texts.items() if node not in printers}
-        vectors = tile.own | tile.vectors
-        vectors |= {id(packed.expression) for packed, _ in instance.packed if packed.vector}
+        vectors = tile.own | vectors
         one = {node for node in (*printers, *known) if node not in vectors}
         # conversions of vectors, innermost last: each prints what it converts by this very printer
         printer = BodyPrinter(LazyTexts(printers, known), _no_counter)
@@ -184,7 +199,7 @@ class VectorPrinter:
 
     def _in_memory(self, tile: RegisterTile, access: Access, at: isl.AstExpr) -> str:
         """What an instance accesses, as a vector where each lane has an element of its own."""
-        place = self._element(access.array, at)
+        place = self.element(access.array, at)
         if id(access.node) not in tile.vectors:
             return place
         address = self._pointers.address(self._pointers.element(access.array, at)) or f"&{place}"
@@ -198,7 +213,8 @@ class VectorPrinter:
         place = self._buffer_element(packed, at)
         return self._vector(instance.tile, f"&{place}", packed.type) if packed.vector else place
 
-    def _variable(self, tile: RegisterTile, block: tuple[int, int]) -> str:
+    def variable(self, tile: RegisterTile, block: tuple[int, int]) -> str:
+        """The variable that holds one vector of a block."""
         return f"{self._places[tile.mark.name]}_{block[0]}_{block[1]}"
 
     def _whole(self, tile: RegisterTile, vector: str) -> str:
@@ -209,6 +225,15 @@ class VectorPrinter:
         whole = WholeVector(kind)
         self._in_use.helpers.add(whole)
         return f"{whole.name}({vector})"
+
+    def vector_at(self, tile: RegisterTile, place: str) -> str:
+        """The vector of results that begins at the element ``place``."""
+        return self._kind(tile, tile.type).at(place)
+
+    def row(self, tile: RegisterTile, operand: Access, name: str, row: str) -> str:
+        """The declaration of a pointer to the vectors of an operand in the ``row`` of a buffer."""
+        kind = self._type(tile, tile.types[id(operand.node)])
+        return f"const {kind} *{name} = (const {kind} *){row};"
 
     def _vector(self, tile: RegisterTile, address: str, element: Number) -> str:
         return f"*(const {self._type(tile, element)} *){address}"
@@ -222,7 +247,8 @@ class VectorPrinter:
     def _type(self, tile: RegisterTile, element: Number) -> str:
         return self._kind(tile, element).name
 
-    def _element(self, array: Array, at: isl.AstExpr) -> str:
+    def element(self, array: Array, at: isl.AstExpr) -> str:
+        """The element of an array at the subscripts of an access expression."""
         return self._element_at(array, self._expressions.subscripts(at))
 
     def _element_at(self, array: Array, subscripts: Sequence[Operand]) -> str:
@@ -235,6 +261,11 @@ class VectorPrinter:
 
     def _buffer_element(self, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
         return f"{self._row(packed, at)}[{self._expressions.text(at[-1])}]"
+
+
+def _told(tile: RegisterTile) -> str:
+    rows, vectors = (each.size for each in tile.block)
+    return f"/* {rows} x {vectors} vectors of {tile.array.name} in registers */"
 
 
 def _lane(instance: Lanes, packed: Packed, at: tuple[isl.AstExpr, ...]) -> int | None:

@@ -131,7 +131,8 @@ def _without_conditions(band: isl.ScheduleNode) -> isl.ScheduleNode:
     """
     statements = sets_of(band.get_domain())
     last = band.band_n_member() - 1
-    if len(statements) < 2 or band.band_member_get_ast_loop_type(last) != isl.ast_loop_type.default:
+    chosen = isl.ast_loop_type(band.band_member_get_ast_loop_type(last)) != isl.ast_loop_type.default
+    if len(statements) == 1 or chosen:
         return band
     stamps = maps_of(prefix_schedule(band.child(0)).intersect_domain(band.get_domain()))
     first, *others = (each.range() for each in stamps)

@@ -22,6 +22,7 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.relations import sets_of
 from polybuild.poly.trees import insert_mark, is_band, prefix_schedule
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import Scop
@@ -31,7 +32,7 @@ from polybuild.targets.cpu.microkernel import MicroKernel, MicroKernelSizes, cho
 from polybuild.targets.cpu.packing import PackedOperand, find_packed_operands
 from polybuild.targets.cpu.steps import put_steps_outside
 from polybuild.targets.cpu.strides import Stride
-from polybuild.targets.model import BlockTransfer, RegisterTile
+from polybuild.targets.model import BlockEnds, BlockTransfer, RegisterTile
 from polybuild.transform.bands import coincident_members, permute
 from polybuild.transform.copy_statements import copy_instances, graft
 from polybuild.transform.distribution import distribute
@@ -140,7 +141,11 @@ class RegisterTiler:
                     rest_band = _in_one_piece(rest_band)
                 if nest.kernel.steps > 1:  # a sum waits for itself: others in between
                     rest_band = permute(rest_band, [K, M, N])
-                return self._map_rest(rest_band).ancestor(2).child(place)
+                depth = sequence.get_tree_depth()
+                if _ends(len(self.tiles), nest) is not None:
+                    rest_band = insert_mark(rest_band, _ends_mark(len(self.tiles))).child(0)
+                mapped = self._map_rest(rest_band)
+                return mapped.ancestor(mapped.get_tree_depth() - depth).child(place)
         return None
 
     def _build(self, place: isl.ScheduleNode, nest: BlockedNest) -> isl.ScheduleNode:
@@ -262,6 +267,37 @@ def _register_tile(index: int, nest: BlockedNest, operands: list[PackedOperand])
             needs=schedule.prefix.apply_range(copy_instances(load, nest.full, nest.block_instances)),
         ),
         packed=tuple(each.packed for each in operands),
+        ends=_ends(index, nest),
+    )
+
+
+def _ends_mark(index: int) -> Mark:
+    return Mark(MarkKind.ENDS, index)
+
+
+def _ends(index: int, nest: BlockedNest) -> BlockEnds | None:
+    """What is left of the tile that ``index`` counts, if whole blocks of it can be computed.
+
+    None if they would read what they update, or more than loops do: what lanes have of their own is the same
+    for all rows.
+    """
+    kernel, inner = nest.kernel, nest.depths.inner
+    m, _, n = kernel.members
+    operands = kernel.update.operands
+    gathered = [each for each in operands if each.stride(n) is not Stride.NONE]
+    written = kernel.update.accumulator.access.array
+    if kernel.single or kernel.steps > 1 or len(sets_of(nest.band.get_domain())) > 1:
+        return None
+    if any(each.access.array is written for each in operands) or not gathered:
+        return None
+    if any(each.stride(m) is not Stride.NONE for each in gathered):
+        return None
+    return BlockEnds(
+        _ends_mark(index),
+        (inner + M, inner + K, inner + N),
+        nest.sizes.kc,
+        tuple(id(each.access.node) for each in operands),
+        frozenset(id(each.access.node) for each in gathered),
     )
 
 

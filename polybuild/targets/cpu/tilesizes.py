@@ -27,7 +27,7 @@ def is_worth_tiling(
     """Whether a tile of a band would find data in the cache that the plain loops would not.
 
     ``reducing`` members carry nothing but reductions, whose accumulators are not in ``accesses``. Inside of
-    the member that runs ``inner`` there is no loop. The code of a ``scalar`` band keeps its order within tiles.
+    the ``inner`` member there is no loop. The code of a ``scalar`` band keeps its order within tiles.
     """
     members = node.band_n_member()
     if members < 2 or not node.band_get_permutable():
@@ -61,7 +61,7 @@ def _is_met_again(access: Reference, others: Sequence[int], members: int) -> boo
 
 
 def _is_crossed(access: Reference, inner: int | None, members: int) -> bool:
-    """Whether the ``inner`` member goes across rows that another one goes along, as where arrays are transposed.
+    """Whether the ``inner`` member goes across rows that another one goes along, as in transpositions.
 
     Plain loops come back to a line after as many others as there are rows.
     """

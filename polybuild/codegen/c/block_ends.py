@@ -1,0 +1,322 @@
+"""What is left of register tiles where rows and columns end, computed as whole blocks in buffers.
+
+Such a block has rows and lanes that the region does not have: they repeat the last one that it has, and
+what comes of them is not stored. So nothing else is read than the loops would read, and all results are
+computed in the same order, in vectors instead of one by one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polybuild.codegen.c.expressions import ADDITIVE, ExpressionPrinter, is_number
+from polybuild.codegen.c.layout import CodeLine, Role, belonging, closing, condition, loop
+from polybuild.codegen.c.loop_origins import UNKNOWN
+from polybuild.codegen.c.names_in_scope import NamesInScope
+from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.codegen.c.nodes import FOR, identifier_of, kind_of
+from polybuild.poly.marks import Mark
+from polybuild.scop.model import Access
+from polybuild.values import dataclass
+
+if TYPE_CHECKING:
+    from polybuild.codegen.c.ast import PrintedAst
+    from polybuild.codegen.c.vectors import VectorPrinter
+    from polybuild.targets.model import BlockEnds, RegisterTile
+
+_INDENT = "  "
+_ALIGNED = "__attribute__((aligned(64)))"
+_TOLD = "/* where rows and columns end, a whole block: what it lacks repeats the last that there is */"
+_Op = isl.ast_expr_op_type
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The values of a counter: its name in isl's AST and in C, and what the first and the last are called."""
+
+    identifier: str
+    counter: str
+    first: str
+    last: str
+
+    def head(self, kind: str) -> str:
+        """The head of a loop over them."""
+        return f"for ({kind} {self.counter} = {self.first}; {self.counter} <= {self.last}; {self.counter}++)"
+
+    def nearest(self, distance: str) -> str:
+        """The value so far from the first one, or the last one."""
+        return f"polybuild_min({self.first} + {distance}, {self.last})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """What is left: its ``tile``, with variables of its own, and where its statement accesses what.
+
+    ``gathered`` are the operands that lanes have of their own, by their nodes.
+    """
+
+    tile: RegisterTile
+    ends: BlockEnds
+    result: tuple[Access, isl.AstExpr]
+    operands: tuple[tuple[Access, isl.AstExpr], ...]
+
+    @property
+    def gathered(self) -> list[tuple[Access, isl.AstExpr]]:
+        """The operands that each lane has of its own."""
+        return [each for each in self.operands if id(each[0].node) in self.ends.gathered]
+
+
+class BlockEndsPrinter:
+    """Prints what is left of register tiles, as ``vectors`` does.
+
+    Variables are in ``names``, counters of ``counter_type``; ``in_use`` records what the text mentions.
+    """
+
+    def __init__(
+        self,
+        ast: PrintedAst,
+        vectors: VectorPrinter,
+        expressions: ExpressionPrinter,
+        names: NamesInScope,
+        *,
+        in_use: NamesInUse,
+        counter_type: str,
+    ) -> None:
+        self._ast = ast
+        self._vectors = vectors
+        self._expressions = expressions
+        self._names = names
+        self._in_use = in_use
+        self._kind = counter_type
+
+    def lines(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str] | None:
+        """The block for the loops below ``node``, which has ``mark``; None where loops have to do it.
+
+        They have to where one of them bounds another, or where isl has not made one nest of them.
+        """
+        tile = self._ast.tiles.ends[mark]
+        loops, name = _nest(node.mark_get_node())
+        ends = self._ends(mark, name)
+        if ends is None or not _is_box(loops, ends.ends.loops):
+            return None
+        declared = self._names.enter()
+        self._names[mark.name] = self._names.declare_stem("acc")
+        self._in_use.helpers.add("polybuild_min")
+        inner = indent + _INDENT
+        bounds, ranges = self._ranges(loops)
+        runs = " && ".join(f"{each.first} <= {each.last}" for each in ranges)
+        lines = [
+            CodeLine(f"{indent}{{ {_TOLD}", role=Role.OPENING),
+            *(f"{inner}{each}" for each in bounds),
+            condition(f"{inner}if ({runs})"),
+            *self._block(ends, ranges, inner + _INDENT),
+            closing(inner),
+            closing(indent),
+        ]
+        del self._names[mark.name]
+        self._names.leave(declared)
+        return [*belonging(lines, tile.update.location.line)]
+
+    def _ends(self, mark: Mark, name: str) -> _Ends | None:
+        """What is left of the tile of ``mark``, the instances called ``name``; None if that is unknown."""
+        tile = self._ast.tiles.ends[mark]
+        instance = self._ast.instances.get(name)
+        if instance is None or tile.ends is None or instance.statement.name != tile.update.name:
+            return None
+        found = {id(access.node): (access, at) for access, at in instance.accesses}
+        operands = [found.get(each) for each in tile.ends.operands]
+        results = [each for each in found.values() if id(each[0].node) in tile.own]
+        known = tuple(each for each in operands if each is not None)
+        if len(known) < len(operands) or not results:
+            return None
+        return _Ends(replace(tile, mark=mark), tile.ends, results[0], known)
+
+    def _ranges(self, loops: Sequence[isl.AstNode]) -> tuple[list[str], list[_Range]]:
+        """Declarations of the bounds of ``loops``, and the values of their counters."""
+        lines, ranges = [], []
+        for node in loops:
+            identifier = identifier_of(node)
+            origin = self._ast.loops.get(_called(node), UNKNOWN)
+            counter = self._names.declare(origin.counter or identifier)
+            first, last = (self._names.declare(f"{each}_{counter}") for each in ("first", "last"))
+            lines.append(f"const {self._kind} {first} = {self._expressions.text(node.for_get_init())};")
+            lines.append(f"const {self._kind} {last} = {self._last(node)};")
+            ranges.append(_Range(identifier, counter, first, last))
+        return lines, ranges
+
+    def _last(self, node: isl.AstNode) -> str:
+        """The last value of the counter of the loop ``node``."""
+        if node.for_is_degenerate():
+            return self._expressions.text(node.for_get_init())
+        test = node.for_get_cond()
+        text = self._expressions.text(test.op_get_arg(1), ADDITIVE)
+        return text if _Op(test.op_get_type()) == _Op.le else f"{text} - 1"
+
+    @contextmanager
+    def _at(self, values: Mapping[str, str]) -> Iterator[None]:
+        """Counters, by their names in isl's AST, have these values, as C, under this."""
+        before = {each: self._names.get(each) for each in values}
+        self._names.update(values)
+        yield
+        for each, name in before.items():
+            self._names.restore(each, name)
+
+    def _block(self, ends: _Ends, ranges: Sequence[_Range], indent: str) -> list[str]:
+        """What computes the block: into buffers, the loop over its steps, and back."""
+        rows, steps, lanes = ranges
+        tile, vectors = ends.tile, self._vectors
+        height, width = tile.block[0].size, tile.block[1].size * tile.lanes
+        access, at = ends.result
+        result = self._names.declare(f"ends_{access.array.name}")
+        row, lane = self._names.declare("row"), self._names.declare("lane")
+        in_row, in_lane = (f"const {self._kind} {each.counter} =" for each in (rows, lanes))
+        lines = [f"{indent}{tile.type.name} {result}[{height}][{width}] {_ALIGNED};"]
+        with self._at({each.identifier: each.counter for each in ranges}):
+            element = vectors.element(access.array, at)
+            copy = [f"{in_row} {rows.nearest(row)};", f"{in_lane} {lanes.nearest(lane)};"]
+            copy.append(f"{result}[{row}][{lane}] = {element};")
+            heads = [self._counting(row, height), self._counting(lane, width)]
+            lines += _nested(heads, copy, indent)
+            gathered = {}
+            for operand, place in ends.gathered:
+                name = self._names.declare(f"ends_{operand.array.name}")
+                kind = tile.types[id(operand.node)]
+                lines.append(f"{indent}{kind.name} {name}[{ends.ends.steps}][{width}] {_ALIGNED};")
+                taken = f"{name}[{steps.counter} - {steps.first}]"
+                copy = [f"{in_lane} {lanes.nearest(lane)};"]
+                copy.append(f"{taken}[{lane}] = {vectors.element(operand.array, place)};")
+                lines += _nested([steps.head(self._kind), self._counting(lane, width)], copy, indent)
+                gathered[id(operand.node)] = taken
+            back = f"{result}[{rows.counter} - {rows.first}][{lanes.counter} - {lanes.first}]"
+            stored = _nested(
+                [each.head(self._kind) for each in (rows, lanes)], [f"{element} = {back};"], indent
+            )
+        return [*lines, *self._updates(ends, ranges, gathered, result, indent), *stored]
+
+    def _updates(
+        self,
+        ends: _Ends,
+        ranges: Sequence[_Range],
+        gathered: Mapping[int, str],
+        result: str,
+        indent: str,
+    ) -> list[str]:
+        """The loop over the steps, with the block, which ``result`` is before and after, in variables.
+
+        What lanes have of their own they take from the rows of buffers that ``gathered`` gives, by its node.
+        """
+        rows, steps, lanes = ranges
+        tile, vectors = ends.tile, self._vectors
+        height, width = (each.size for each in tile.block)
+        blocks = list(itertools.product(range(height), range(width)))
+        places = {
+            (each, vector): vectors.vector_at(tile, f"{result}[{each}][{vector * tile.lanes}]")
+            for each, vector in blocks
+        }
+        names = [self._names.declare(f"{rows.counter}_{each}") for each in range(height)]
+        lines = [
+            f"{indent}const {self._kind} {name} = {rows.nearest(str(each))};"
+            for each, name in enumerate(names)
+        ]
+        lines += vectors.initialised(tile, places, indent)
+        inner = indent + _INDENT
+        lines.append(loop(f"{indent}{steps.head(self._kind)}"))
+        pointers = {}
+        for operand, _ in ends.gathered:
+            pointer = self._names.declare(f"row_{operand.array.name}")
+            lines.append(f"{inner}{vectors.row(tile, operand, pointer, gathered[id(operand.node)])}")
+            pointers[id(operand.node)] = pointer
+        for each, vector in blocks:
+            values = {rows.identifier: names[each], steps.identifier: steps.counter}
+            with self._at({**values, lanes.identifier: lanes.first}):
+                texts = {
+                    id(operand.node): vectors.element(operand.array, at) for operand, at in ends.operands
+                }
+                texts |= {node: f"{pointer}[{vector}]" for node, pointer in pointers.items()}
+                own = frozenset(pointers)
+                update = vectors.update(tile, (each, vector), _constants(texts), own)
+            lines.append(CodeLine(f"{inner}{update}", row=each, role=Role.STATEMENT))
+        lines.append(closing(indent))
+        for place in blocks:
+            text = f"{indent}{places[place]} = {vectors.variable(tile, place)};"
+            lines.append(CodeLine(text, row=place[0], role=Role.STATEMENT))
+        return lines
+
+    def _counting(self, counter: str, count: int) -> str:
+        """The head of a loop that counts so many."""
+        return f"for ({self._kind} {counter} = 0; {counter} < {count}; {counter}++)"
+
+
+def _nested(heads: Sequence[str], body: Sequence[str], indent: str) -> list[str]:
+    """Loops with ``heads``, outermost first, around the lines ``body``."""
+    depths = [indent + _INDENT * depth for depth in range(len(heads) + 1)]
+    lines: list[str] = [loop(f"{depth}{head}") for depth, head in zip(depths, heads, strict=False)]
+    lines += [CodeLine(f"{depths[-1]}{each}", role=Role.OTHER) for each in body[:-1]]
+    lines.append(CodeLine(f"{depths[-1]}{body[-1]}", role=Role.STATEMENT))
+    return [*lines, *(closing(depth) for depth in reversed(depths[:-1]))]
+
+
+def _constants(texts: Mapping[int, str]) -> dict[int, Callable[[], str]]:
+    return {node: partial(str, text) for node, text in texts.items()}
+
+
+def _nest(node: isl.AstNode) -> tuple[list[isl.AstNode], str]:
+    """The loops around a single statement, outermost first, and its name; no loops for anything else."""
+    loops = []
+    while True:
+        kind = kind_of(node)
+        if kind == FOR:
+            loops.append(node)
+            node = node.for_get_body()
+        elif kind == isl.ast_node_type.mark:
+            node = node.mark_get_node()
+        elif kind == isl.ast_node_type.user:
+            return loops, str(node.get_annotation().get_name())
+        else:
+            return [], ""
+
+
+def _is_box(loops: Sequence[isl.AstNode], depths: Sequence[int]) -> bool:
+    """Whether ``loops`` are those of the schedule's dimensions ``depths``, and none bounds another."""
+    identifiers = [identifier_of(each) for each in loops]
+    if identifiers != [f"c{each}" for each in depths]:  # isl names the counter of dimension d "c<d>"
+        return False
+    return all(_counts(each) and not _mentions(each, frozenset(identifiers)) for each in loops)
+
+
+def _counts(node: isl.AstNode) -> bool:
+    """Whether the loop ``node`` counts one by one up to a bound."""
+    if node.for_is_degenerate():
+        return True
+    test = node.for_get_cond()
+    counter, up = test.op_get_arg(0), _Op(test.op_get_type()) in {_Op.le, _Op.lt}
+    return up and is_number(node.for_get_inc(), 1) and counter.to_C_str() == identifier_of(node)
+
+
+def _mentions(node: isl.AstNode, identifiers: frozenset[str]) -> bool:
+    """Whether bounds of the loop ``node`` depend on counters called ``identifiers``."""
+    bounds = [node.for_get_init()]
+    if not node.for_is_degenerate():
+        bounds.append(node.for_get_cond().op_get_arg(1))
+    return any(not identifiers.isdisjoint(_identifiers(each)) for each in bounds)
+
+
+def _identifiers(expression: isl.AstExpr) -> Iterator[str]:
+    kind = isl.ast_expr_type(expression.get_type())
+    if kind == isl.ast_expr_type.id:
+        yield str(expression.id_get_id().get_name())
+    elif kind == isl.ast_expr_type.op:
+        for position in range(expression.op_get_n_arg()):
+            yield from _identifiers(expression.op_get_arg(position))
+
+
+def _called(node: isl.AstNode) -> str:
+    annotation = node.get_annotation()
+    return str(annotation.get_name()) if annotation is not None else ""
