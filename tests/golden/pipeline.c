@@ -157,14 +157,23 @@ static void blur(float image[N][N], float blurred[N][N])
       for (long long tile_i = 0; tile_i <= 31; tile_i++)
 #line 10
         for (long long i = 16 * tile_i; i <= polybuild_min(499, 16 * tile_i + 15); i++) {
-          POLYBUILD_SIMD
+          if (i >= 2) {
 #line 11
-          for (long long j = polybuild_max(1, 64 * tile_j); j <= polybuild_min(498, 64 * tile_j + 63); j++) {
-            rows_buffer[-((-i + 500) % 3) + 2][j - 64 * tile_j] = (image[i][j - 1] + image[i][j] + image[i][j + 1]) / 3;
-#line 15
-            if (i >= 2)
+            POLYBUILD_SIMD
+#line 11
+            for (long long j = polybuild_max(1, 64 * tile_j); j <= polybuild_min(498, 64 * tile_j + 63); j++) {
+              rows_buffer[i % 3][j - 64 * tile_j] = (image[i][j - 1] + image[i][j] + image[i][j + 1]) / 3;
 #line 15
               blurred[i - 1][j] = (rows_buffer[(i - 2) % 3][j - 64 * tile_j] + rows_buffer[(i - 1) % 3][j - 64 * tile_j] + rows_buffer[i % 3][j - 64 * tile_j]) / 3;
+#line 11
+            }
+#line 11
+          } else {
+#line 11
+            POLYBUILD_SIMD
+#line 11
+            for (long long j = polybuild_max(1, 64 * tile_j); j <= polybuild_min(498, 64 * tile_j + 63); j++)
+              rows_buffer[i][j - 64 * tile_j] = (image[i][j - 1] + image[i][j] + image[i][j + 1]) / 3;
 #line 11
           } } }
 #line 9

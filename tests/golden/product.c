@@ -150,7 +150,7 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
 #line 6
   const long long pb_n = n;
 #line 6
-  if (POLYBUILD_CHANCE(1.0 / 512, POLYBUILD_LINE((((double)pb_n * (double)pb_n + (double)pb_n * (double)pb_n * (double)pb_n >= 1000 && pb_n >=
+  if (POLYBUILD_CHANCE(1.0 / 64, POLYBUILD_LINE((((double)pb_n * (double)pb_n + (double)pb_n * (double)pb_n * (double)pb_n >= 1000 && pb_n >=
           6)
           || (((double)pb_n * (double)pb_n >= 41000 || (double)pb_n * (double)pb_n * (double)pb_n >=
           66000) && polybuild_team() > 1)) /* line 6: less work gains on several threads alone */
@@ -222,17 +222,64 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
               POLYBUILD_D2(C[top + 5][left]) = acc_5_0; POLYBUILD_D2(C[top + 5][left + 2]) = acc_5_1;)
 #line 11
             } else {
-#line 7
-              for (long long i = 6 * tile_i1; i <= polybuild_min(pb_n - 1, 6 * tile_i1 + 5); i++)
-#line 10
-                for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++)
-#line 8
-                  POLYBUILD_SIMD for (long long j = 4 * tile_j; j <= polybuild_min(pb_n - 1, 4 * tile_j + 3); j++)
+              { /* where rows and columns end, a whole block: what it lacks repeats the last that there is */
 #line 11
-                    C[i][j] += A[i][k] * B[k][j];
+                POLYBUILD_LINE(
+                const long long first_i = 6 * tile_i1;
+                const long long last_i = polybuild_min(pb_n - 1, 6 * tile_i1 + 5);
+                const long long first_k = 408 * tile_k;
+                const long long last_k = polybuild_min(pb_n - 1, 408 * tile_k + 407);
+                const long long first_j = 4 * tile_j;
+                const long long last_j = polybuild_min(pb_n - 1, 4 * tile_j + 3);
+                if (first_i <= last_i && first_k <= last_k && first_j <= last_j) {
+                  double ends_C[6][4] __attribute__((aligned(64)));
+                  for (long long row = 0; row < 6; row++)
+                    for (long long lane = 0; lane < 4; lane++) {
+                      const long long i = polybuild_min(first_i + row, last_i);
+                      const long long j = polybuild_min(first_j + lane, last_j);
+                      ends_C[row][lane] = C[i][j];
+                    }
+                  double ends_B[408][4] __attribute__((aligned(64)));
+                  for (long long k = first_k; k <= last_k; k++)
+                    for (long long lane = 0; lane < 4; lane++) {
+                      const long long j = polybuild_min(first_j + lane, last_j);
+                      ends_B[k - first_k][lane] = B[k][j];
+                    }
+                  const long long i_0 = polybuild_min(first_i + 0, last_i);
+                  const long long i_1 = polybuild_min(first_i + 1, last_i);
+                  const long long i_2 = polybuild_min(first_i + 2, last_i);
+                  const long long i_3 = polybuild_min(first_i + 3, last_i);
+                  const long long i_4 = polybuild_min(first_i + 4, last_i);
+                  const long long i_5 = polybuild_min(first_i + 5, last_i);
+                  polybuild_double2 /* 6 x 2 vectors of C in registers */
+                      acc_0_0 = POLYBUILD_D2(ends_C[0][0]), acc_0_1 = POLYBUILD_D2(ends_C[0][2]),
+                      acc_1_0 = POLYBUILD_D2(ends_C[1][0]), acc_1_1 = POLYBUILD_D2(ends_C[1][2]),
+                      acc_2_0 = POLYBUILD_D2(ends_C[2][0]), acc_2_1 = POLYBUILD_D2(ends_C[2][2]),
+                      acc_3_0 = POLYBUILD_D2(ends_C[3][0]), acc_3_1 = POLYBUILD_D2(ends_C[3][2]),
+                      acc_4_0 = POLYBUILD_D2(ends_C[4][0]), acc_4_1 = POLYBUILD_D2(ends_C[4][2]),
+                      acc_5_0 = POLYBUILD_D2(ends_C[5][0]), acc_5_1 = POLYBUILD_D2(ends_C[5][2]);
+                  for (long long k = first_k; k <= last_k; k++) {
+                    const polybuild_double2 *row_B = (const polybuild_double2 *)ends_B[k - first_k];
+                    acc_0_0 += A[i_0][k] * row_B[0]; acc_0_1 += A[i_0][k] * row_B[1];
+                    acc_1_0 += A[i_1][k] * row_B[0]; acc_1_1 += A[i_1][k] * row_B[1];
+                    acc_2_0 += A[i_2][k] * row_B[0]; acc_2_1 += A[i_2][k] * row_B[1];
+                    acc_3_0 += A[i_3][k] * row_B[0]; acc_3_1 += A[i_3][k] * row_B[1];
+                    acc_4_0 += A[i_4][k] * row_B[0]; acc_4_1 += A[i_4][k] * row_B[1];
+                    acc_5_0 += A[i_5][k] * row_B[0]; acc_5_1 += A[i_5][k] * row_B[1];
+                  }
+                  POLYBUILD_D2(ends_C[0][0]) = acc_0_0; POLYBUILD_D2(ends_C[0][2]) = acc_0_1;
+                  POLYBUILD_D2(ends_C[1][0]) = acc_1_0; POLYBUILD_D2(ends_C[1][2]) = acc_1_1;
+                  POLYBUILD_D2(ends_C[2][0]) = acc_2_0; POLYBUILD_D2(ends_C[2][2]) = acc_2_1;
+                  POLYBUILD_D2(ends_C[3][0]) = acc_3_0; POLYBUILD_D2(ends_C[3][2]) = acc_3_1;
+                  POLYBUILD_D2(ends_C[4][0]) = acc_4_0; POLYBUILD_D2(ends_C[4][2]) = acc_4_1;
+                  POLYBUILD_D2(ends_C[5][0]) = acc_5_0; POLYBUILD_D2(ends_C[5][2]) = acc_5_1;
+                  for (long long i = first_i; i <= last_i; i++)
+                    for (long long j = first_j; j <= last_j; j++)
+                      C[i][j] = ends_C[i - first_i][j - first_j];
+                })
 #line 11
-            } } } }
-#line 6
+              } } } } }
+#line 11
   } else { /* the original loops */
 #line 7 "product.c"
   for (int i = 0; i < n; i++)

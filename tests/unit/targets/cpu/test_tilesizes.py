@@ -9,9 +9,10 @@ from polybuild.machine.model import Machine
 from polybuild.targets.cpu.strides import references
 from polybuild.targets.cpu.tilesizes import (
     element_size,
-    even_front,
     footprint,
+    front_sizes,
     is_reused,
+    is_worth_tiling,
     shared_size,
     tile_sizes,
 )
@@ -86,9 +87,38 @@ def test_reuse(band):
     assert {each.access.array.name for each in references(found.scop, node) if is_reused(each)} == {"A"}
 
 
-def test_a_wavefront_gets_square_tiles_in_front():
-    assert even_front((64, 8, 512)) == (8, 8, 512)
-    assert even_front((4, 4)) == (4, 4)
+@pytest.fixture
+def walked(band):
+    def accesses(text):
+        nest = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+        found, node = band(f"{nest} {text}", PARAMETERS.replace("TYPE", "double"), "i", "j")
+        return references(found.scop, node)
+
+    return accesses
+
+
+def test_a_wavefront_gets_square_tiles_in_front(walked):
+    accesses = walked("C[0][i] += A[i][j] * C[0][j];")
+    outer, inner = front_sizes(accesses, 2, 1, context_of())
+    assert outer == inner == min(tile_sizes(accesses, 2, 1, context_of()))
+
+
+def test_a_wavefront_whose_vectors_gather_columns_gets_whole_tiles(walked):
+    accesses = walked("C[0][j] += A[j][i] * C[0][i];")
+    assert min(tile_sizes(accesses, 2, 1, context_of())) < min(front_sizes(accesses, 2, 1, context_of()))
+
+
+def test_given_sizes_of_a_wavefront_stay(walked):
+    accesses = walked("C[0][j] += A[j][i] * C[0][i];")
+    assert front_sizes(accesses, 2, 1, context_of(tile_sizes=(64, 8))) == (64, 8)
+
+
+def test_what_is_crossed_is_worth_tiles(band):
+    nest = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    for text, worth in (("C[j][i] = A[i][j];", True), ("C[i][j] = A[i][j];", False)):
+        found, node = band(f"{nest} {text}", PARAMETERS.replace("TYPE", "double"), "i", "j")
+        node = node.band_member_set_coincident(0, 1).band_member_set_coincident(1, 1)
+        assert is_worth_tiling(node, references(found.scop, node), context_of(), inner=1) == worth
 
 
 @pytest.mark.parametrize(
