@@ -221,10 +221,9 @@ class BlockEndsPrinter:
             for each, vector in blocks
         }
         names = [self._names.declare(f"{rows.counter}_{each}") for each in range(height)]
-        lines = [
-            f"{indent}const {self._kind} {name} = {rows.nearest(str(each))};"
-            for each, name in enumerate(names)
-        ]
+        values = [rows.first, *(rows.nearest(str(each)) for each in range(1, height))]
+        declarators = [f"{name} = {value}" for name, value in zip(names, values, strict=True)]
+        lines = [f"{indent}const {self._kind} {', '.join(declarators)};"]
         lines += vectors.initialised(tile, places, indent)
         inner = indent + _INDENT
         lines.append(loop(f"{indent}{steps.head(self._kind)}"))
@@ -234,8 +233,8 @@ class BlockEndsPrinter:
             lines.append(f"{inner}{vectors.row(tile, operand, pointer, gathered[id(operand.node)])}")
             pointers[id(operand.node)] = pointer
         for each, vector in blocks:
-            values = {rows.identifier: names[each], steps.identifier: steps.counter}
-            with self._at({**values, lanes.identifier: lanes.first}):
+            here = {rows.identifier: names[each], steps.identifier: steps.counter}
+            with self._at({**here, lanes.identifier: lanes.first}):
                 texts = {
                     id(operand.node): vectors.element(operand.array, at) for operand, at in ends.operands
                 }

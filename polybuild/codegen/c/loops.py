@@ -203,7 +203,7 @@ class LoopPrinter:
 
     def _at_ends(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str] | None:
         """What is left of a register tile, as whole blocks; None where it stays in loops."""
-        lines = None if self._buffers.scopes.buffers else self._ends.lines(node, mark, indent)
+        lines = self._ends.lines(node, mark, indent) if self._in_memory(node) else None
         if lines is not None:
             self._outline.statement(self._ast.tiles.ends[mark].update.name)
         return lines
@@ -510,8 +510,10 @@ class LoopPrinter:
 
     def _runs_in_lanes(self, node: isl.AstNode) -> bool:
         """Whether a loop is written in lanes, which take one way and access nothing that is in variables."""
-        if not runs_in_lanes(node, self._ast):
-            return False
+        return runs_in_lanes(node, self._ast) and self._in_memory(node)
+
+    def _in_memory(self, node: isl.AstNode) -> bool:
+        """Whether statements below ``node`` access no buffer that is in variables."""
         below = (self._ast.instances[each.get_annotation().get_name()] for each in users_below(node))
         accesses = (each for instance in below for each in instance.accesses)
         scopes = self._buffers.scopes

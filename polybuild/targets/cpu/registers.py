@@ -135,14 +135,14 @@ class RegisterTiler:
         for groups, place in (([full, rest], 0), ([rest, full], 1)):
             sequence = distribute(nest.band, groups)
             if is_legal_below(sequence, self._dependences):
-                rest_band = sequence.child(1 - place).child(0)
+                rest_band, depth = sequence.child(1 - place).child(0), sequence.get_tree_depth()
                 blocks = prefix_schedule(nest.band)
-                if rest.apply(blocks).is_disjoint(full.apply(blocks)) and _is_box(nest.band):
+                in_one_piece = rest.apply(blocks).is_disjoint(full.apply(blocks)) and _is_box(nest.band)
+                if in_one_piece:
                     rest_band = _in_one_piece(rest_band)
                 if nest.kernel.steps > 1:  # a sum waits for itself: others in between
                     rest_band = permute(rest_band, [K, M, N])
-                depth = sequence.get_tree_depth()
-                if _ends(len(self.tiles), nest) is not None:
+                if in_one_piece and _ends(len(self.tiles), nest) is not None:
                     rest_band = insert_mark(rest_band, _ends_mark(len(self.tiles))).child(0)
                 mapped = self._map_rest(rest_band)
                 return mapped.ancestor(mapped.get_tree_depth() - depth).child(place)
