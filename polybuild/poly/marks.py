@@ -36,7 +36,7 @@ class MarkKind(Enum):
     ACCUMULATOR = "accumulator"  # reductions accumulate in a variable, declared here
     REGISTERS = "registers"  # the results of a register tile are held in vector variables
     PACKED = "packed"  # operands of register tiles are packed into a buffer
-    ENDS = "ends"  # what is left of a register tile where rows and columns end
+    PARTIAL = "partial"  # what is left of register tiles where rows and columns end
     LANES = "lanes"  # the loops below are over the rows, vectors and lanes of a block, written at once
     RANKS = "ranks"  # ranks share the loop of the first member of the band right below
     # of the kernels of a GPU (see ``targets.gpu.model``)

@@ -383,8 +383,8 @@ class BlockTransfer:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockEnds:
-    """What is left of a register tile where rows and columns end, and may be computed as whole blocks.
+class PartialTile:
+    """What is left of register tiles where rows and columns end, and may be computed as full ones.
 
     It is below ``mark``, in loops of three dimensions of the schedule, those over rows, steps and lanes, of
     which there are no more ``steps`` than this. Of the ``operands`` of the update, nodes of its body by their
@@ -406,7 +406,7 @@ class RegisterTile:
     ``own`` (by identity) are the element of ``array`` that is updated, and of ``vectors``
     the lanes lie side by side in memory; ``types`` are those of its parts. ``block`` says which vector
     of ``lanes`` elements (row, vector) of the block of updated elements an instance works on;
-    ``transfer`` moves that block. What is left of it may be computed at its ``ends``.
+    ``transfer`` moves that block. What is left where it is not full may be computed as a ``partial`` one.
     """
 
     mark: Mark
@@ -420,4 +420,4 @@ class RegisterTile:
     block: tuple[Offset, ...]
     transfer: BlockTransfer
     packed: tuple[Packed, ...] = ()
-    ends: BlockEnds | None = None
+    partial: PartialTile | None = None

@@ -222,7 +222,7 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
               POLYBUILD_D2(C[top + 5][left]) = acc_5_0; POLYBUILD_D2(C[top + 5][left + 2]) = acc_5_1;)
 #line 11
             } else {
-              { /* where rows and columns end, a whole block: what it lacks repeats the last that there is */
+              { /* a partial tile as a full one: rows and lanes that it lacks repeat the last it has */
 #line 11
                 POLYBUILD_LINE(
                 const long long first_i = 6 * tile_i1;
@@ -232,34 +232,30 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
                 const long long first_j = 4 * tile_j;
                 const long long last_j = polybuild_min(pb_n - 1, 4 * tile_j + 3);
                 if (first_i <= last_i && first_k <= last_k && first_j <= last_j) {
-                  double ends_C[6][4] __attribute__((aligned(64)));
+                  double partial_C[6][4] __attribute__((aligned(64)));
                   for (long long row = 0; row < 6; row++)
                     for (long long lane = 0; lane < 4; lane++) {
                       const long long i = polybuild_min(first_i + row, last_i);
                       const long long j = polybuild_min(first_j + lane, last_j);
-                      ends_C[row][lane] = C[i][j];
+                      partial_C[row][lane] = C[i][j];
                     }
-                  double ends_B[408][4] __attribute__((aligned(64)));
+                  double partial_B[408][4] __attribute__((aligned(64)));
                   for (long long k = first_k; k <= last_k; k++)
                     for (long long lane = 0; lane < 4; lane++) {
                       const long long j = polybuild_min(first_j + lane, last_j);
-                      ends_B[k - first_k][lane] = B[k][j];
+                      partial_B[k - first_k][lane] = B[k][j];
                     }
-                  const long long i_0 = polybuild_min(first_i + 0, last_i);
-                  const long long i_1 = polybuild_min(first_i + 1, last_i);
-                  const long long i_2 = polybuild_min(first_i + 2, last_i);
-                  const long long i_3 = polybuild_min(first_i + 3, last_i);
-                  const long long i_4 = polybuild_min(first_i + 4, last_i);
-                  const long long i_5 = polybuild_min(first_i + 5, last_i);
+                  const long long i_0 = first_i, i_1 = polybuild_min(first_i + 1, last_i), i_2 = polybuild_min(first_i + 2, last_i),
+                  i_3 = polybuild_min(first_i + 3, last_i), i_4 = polybuild_min(first_i + 4, last_i), i_5 = polybuild_min(first_i + 5, last_i);
                   polybuild_double2 /* 6 x 2 vectors of C in registers */
-                      acc_0_0 = POLYBUILD_D2(ends_C[0][0]), acc_0_1 = POLYBUILD_D2(ends_C[0][2]),
-                      acc_1_0 = POLYBUILD_D2(ends_C[1][0]), acc_1_1 = POLYBUILD_D2(ends_C[1][2]),
-                      acc_2_0 = POLYBUILD_D2(ends_C[2][0]), acc_2_1 = POLYBUILD_D2(ends_C[2][2]),
-                      acc_3_0 = POLYBUILD_D2(ends_C[3][0]), acc_3_1 = POLYBUILD_D2(ends_C[3][2]),
-                      acc_4_0 = POLYBUILD_D2(ends_C[4][0]), acc_4_1 = POLYBUILD_D2(ends_C[4][2]),
-                      acc_5_0 = POLYBUILD_D2(ends_C[5][0]), acc_5_1 = POLYBUILD_D2(ends_C[5][2]);
+                      acc_0_0 = POLYBUILD_D2(partial_C[0][0]), acc_0_1 = POLYBUILD_D2(partial_C[0][2]),
+                      acc_1_0 = POLYBUILD_D2(partial_C[1][0]), acc_1_1 = POLYBUILD_D2(partial_C[1][2]),
+                      acc_2_0 = POLYBUILD_D2(partial_C[2][0]), acc_2_1 = POLYBUILD_D2(partial_C[2][2]),
+                      acc_3_0 = POLYBUILD_D2(partial_C[3][0]), acc_3_1 = POLYBUILD_D2(partial_C[3][2]),
+                      acc_4_0 = POLYBUILD_D2(partial_C[4][0]), acc_4_1 = POLYBUILD_D2(partial_C[4][2]),
+                      acc_5_0 = POLYBUILD_D2(partial_C[5][0]), acc_5_1 = POLYBUILD_D2(partial_C[5][2]);
                   for (long long k = first_k; k <= last_k; k++) {
-                    const polybuild_double2 *row_B = (const polybuild_double2 *)ends_B[k - first_k];
+                    const polybuild_double2 *row_B = (const polybuild_double2 *)partial_B[k - first_k];
                     acc_0_0 += A[i_0][k] * row_B[0]; acc_0_1 += A[i_0][k] * row_B[1];
                     acc_1_0 += A[i_1][k] * row_B[0]; acc_1_1 += A[i_1][k] * row_B[1];
                     acc_2_0 += A[i_2][k] * row_B[0]; acc_2_1 += A[i_2][k] * row_B[1];
@@ -267,15 +263,15 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
                     acc_4_0 += A[i_4][k] * row_B[0]; acc_4_1 += A[i_4][k] * row_B[1];
                     acc_5_0 += A[i_5][k] * row_B[0]; acc_5_1 += A[i_5][k] * row_B[1];
                   }
-                  POLYBUILD_D2(ends_C[0][0]) = acc_0_0; POLYBUILD_D2(ends_C[0][2]) = acc_0_1;
-                  POLYBUILD_D2(ends_C[1][0]) = acc_1_0; POLYBUILD_D2(ends_C[1][2]) = acc_1_1;
-                  POLYBUILD_D2(ends_C[2][0]) = acc_2_0; POLYBUILD_D2(ends_C[2][2]) = acc_2_1;
-                  POLYBUILD_D2(ends_C[3][0]) = acc_3_0; POLYBUILD_D2(ends_C[3][2]) = acc_3_1;
-                  POLYBUILD_D2(ends_C[4][0]) = acc_4_0; POLYBUILD_D2(ends_C[4][2]) = acc_4_1;
-                  POLYBUILD_D2(ends_C[5][0]) = acc_5_0; POLYBUILD_D2(ends_C[5][2]) = acc_5_1;
+                  POLYBUILD_D2(partial_C[0][0]) = acc_0_0; POLYBUILD_D2(partial_C[0][2]) = acc_0_1;
+                  POLYBUILD_D2(partial_C[1][0]) = acc_1_0; POLYBUILD_D2(partial_C[1][2]) = acc_1_1;
+                  POLYBUILD_D2(partial_C[2][0]) = acc_2_0; POLYBUILD_D2(partial_C[2][2]) = acc_2_1;
+                  POLYBUILD_D2(partial_C[3][0]) = acc_3_0; POLYBUILD_D2(partial_C[3][2]) = acc_3_1;
+                  POLYBUILD_D2(partial_C[4][0]) = acc_4_0; POLYBUILD_D2(partial_C[4][2]) = acc_4_1;
+                  POLYBUILD_D2(partial_C[5][0]) = acc_5_0; POLYBUILD_D2(partial_C[5][2]) = acc_5_1;
                   for (long long i = first_i; i <= last_i; i++)
                     for (long long j = first_j; j <= last_j; j++)
-                      C[i][j] = ends_C[i - first_i][j - first_j];
+                      C[i][j] = partial_C[i - first_i][j - first_j];
                 })
 #line 11
               } } } } }

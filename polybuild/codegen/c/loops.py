@@ -14,7 +14,6 @@ from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulator_blocks import AccumulatorBlockPrinter
 from polybuild.codegen.c.accumulators import AccumulatorScopes, ActiveAccumulators, OpenAccumulator
 from polybuild.codegen.c.ast_checks import keeps_private
-from polybuild.codegen.c.block_ends import BlockEndsPrinter
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes
 from polybuild.codegen.c.buffers import BuffersInScope, Scopes
 from polybuild.codegen.c.chosen_subscripts import chosen_subscripts
@@ -55,6 +54,7 @@ from polybuild.codegen.c.nodes import (
     users_below,
 )
 from polybuild.codegen.c.outline import Line, Outline
+from polybuild.codegen.c.partial_tiles import PartialTilePrinter
 from polybuild.codegen.c.parts import PartsPrinter, counts_up
 from polybuild.codegen.c.register_tiles import RegisterTilePrinter, block_below
 from polybuild.codegen.c.serial_versions import DirectedLoop, has_tiles_over_time, with_serial_version
@@ -113,10 +113,10 @@ class LoopPrinter:
             ast, names, in_use, self._instances, self._accumulators.variables
         )
         vectors = VectorPrinter(self._expression(), names, sizes, in_use, COUNTER_TYPE)
-        self._tiles = RegisterTilePrinter(ast, vectors, names)
-        self._ends = BlockEndsPrinter(
+        partial_tiles = PartialTilePrinter(
             ast, vectors, self._expression(), names, in_use=in_use, counter_type=COUNTER_TYPE
         )
+        self._tiles = RegisterTilePrinter(ast, vectors, names, partial_tiles)
         self._outline = Outline()
         self._locals = LocalVariables(ast)
         self._lanes: LaneLoopPrinter | None = None
@@ -175,8 +175,8 @@ class LoopPrinter:
             return self._statement(block_below(node), indent)
         if mark in self._ast.tiles.registers or mark in self._ast.tiles.buffers:
             return self._scope(node, mark, indent)
-        if mark in self._ast.tiles.ends and (ends := self._at_ends(node, mark, indent)) is not None:
-            return ends
+        if mark in self._ast.tiles.partial and (tile := self._partial_tile(node, mark, indent)) is not None:
+            return tile
         if mark in self._accumulators.variables:
             return self._accumulate(node, indent, before)
         if mark.kind is MarkKind.UNROLLED and self._lanes is None:
@@ -201,11 +201,11 @@ class LoopPrinter:
         del self._names[mark.name]
         return lines
 
-    def _at_ends(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str] | None:
-        """What is left of a register tile, as whole blocks; None where it stays in loops."""
-        lines = self._ends.lines(node, mark, indent) if self._in_memory(node) else None
+    def _partial_tile(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str] | None:
+        """Partial register tiles as full ones; None where they stay in loops."""
+        lines = self._tiles.partial.lines(node, mark, indent) if self._in_memory(node) else None
         if lines is not None:
-            self._outline.statement(self._ast.tiles.ends[mark].update.name)
+            self._outline.statement(self._ast.tiles.partial[mark].update.name)
         return lines
 
     def _unrolled(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:

@@ -9,6 +9,7 @@ import islpy as isl
 from polybuild.codegen.c.layout import CodeLine, Role, belonging
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.nodes import FOR, flat, kind_of, users_below
+from polybuild.codegen.c.partial_tiles import PartialTilePrinter
 from polybuild.codegen.c.vector_blocks import Move, Packing, VectorBlock
 from polybuild.codegen.c.vectors import VectorPrinter
 from polybuild.poly.marks import Mark, MarkKind
@@ -20,9 +21,15 @@ if TYPE_CHECKING:
 
 
 class RegisterTilePrinter:
-    """Prints what of ``ast`` belongs to register tiles, as ``vectors`` does, with variables in ``names``."""
+    """Prints what of ``ast`` belongs to register tiles, as ``vectors`` does, with variables in ``names``.
 
-    def __init__(self, ast: PrintedAst, vectors: VectorPrinter, names: NamesInScope) -> None:
+    It is told of what prints ``partial`` ones.
+    """
+
+    def __init__(
+        self, ast: PrintedAst, vectors: VectorPrinter, names: NamesInScope, partial: PartialTilePrinter
+    ) -> None:
+        self.partial = partial
         self._ast = ast
         self._vectors = vectors
         self._names = names

@@ -115,7 +115,7 @@ class Tiles:
     ) -> None:
         self._arrays = arrays or {}
         self.registers = {tile.mark: tile for tile in tiles}
-        self.ends = {tile.ends.mark: tile for tile in tiles if tile.ends is not None}
+        self.partial = {tile.partial.mark: tile for tile in tiles if tile.partial is not None}
         self.buffers = {each.mark: each for tile in tiles for each in tile.packed}
         self._packed = {each.copy: each for each in self.buffers.values()}
         self._moves = {tile.transfer.load: (tile, False) for tile in tiles} | {

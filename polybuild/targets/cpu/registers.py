@@ -32,7 +32,7 @@ from polybuild.targets.cpu.microkernel import MicroKernel, MicroKernelSizes, cho
 from polybuild.targets.cpu.packing import PackedOperand, find_packed_operands
 from polybuild.targets.cpu.steps import put_steps_outside
 from polybuild.targets.cpu.strides import Stride
-from polybuild.targets.model import BlockEnds, BlockTransfer, RegisterTile
+from polybuild.targets.model import BlockTransfer, PartialTile, RegisterTile
 from polybuild.transform.bands import coincident_members, permute
 from polybuild.transform.copy_statements import copy_instances, graft
 from polybuild.transform.distribution import distribute
@@ -142,8 +142,8 @@ class RegisterTiler:
                     rest_band = _in_one_piece(rest_band)
                 if nest.kernel.steps > 1:  # a sum waits for itself: others in between
                     rest_band = permute(rest_band, [K, M, N])
-                if in_one_piece and _ends(len(self.tiles), nest) is not None:
-                    rest_band = insert_mark(rest_band, _ends_mark(len(self.tiles))).child(0)
+                if in_one_piece and _partial_tile(len(self.tiles), nest) is not None:
+                    rest_band = insert_mark(rest_band, _partial_mark(len(self.tiles))).child(0)
                 mapped = self._map_rest(rest_band)
                 return mapped.ancestor(mapped.get_tree_depth() - depth).child(place)
         return None
@@ -267,16 +267,16 @@ def _register_tile(index: int, nest: BlockedNest, operands: list[PackedOperand])
             needs=schedule.prefix.apply_range(copy_instances(load, nest.full, nest.block_instances)),
         ),
         packed=tuple(each.packed for each in operands),
-        ends=_ends(index, nest),
+        partial=_partial_tile(index, nest),
     )
 
 
-def _ends_mark(index: int) -> Mark:
-    return Mark(MarkKind.ENDS, index)
+def _partial_mark(index: int) -> Mark:
+    return Mark(MarkKind.PARTIAL, index)
 
 
-def _ends(index: int, nest: BlockedNest) -> BlockEnds | None:
-    """What is left of the tile that ``index`` counts, if whole blocks of it can be computed.
+def _partial_tile(index: int, nest: BlockedNest) -> PartialTile | None:
+    """What is left of the tile that ``index`` counts, if it can be computed as full ones.
 
     None if they would read what they update, or more than loops do: what lanes have of their own is the same
     for all rows.
@@ -292,8 +292,8 @@ def _ends(index: int, nest: BlockedNest) -> BlockEnds | None:
         return None
     if any(each.stride(m) is not Stride.NONE for each in gathered):
         return None
-    return BlockEnds(
-        _ends_mark(index),
+    return PartialTile(
+        _partial_mark(index),
         (inner + M, inner + K, inner + N),
         nest.sizes.kc,
         tuple(id(each.access.node) for each in operands),

@@ -1,8 +1,8 @@
-"""What is left of register tiles where rows and columns end, computed as whole blocks in buffers.
+"""Partial register tiles, where rows and columns end, computed as full ones in buffers.
 
-Such a block has rows and lanes that the region does not have: they repeat the last one that it has, and
-what comes of them is not stored. So nothing else is read than the loops would read, and all results are
-computed in the same order, in vectors instead of one by one.
+The rows and lanes that a partial tile lacks repeat the last one that it has, and what comes of them is not
+stored. So nothing else is read than the loops would read, and all results are computed in the same order, in
+vectors instead of one by one (full and partial tiles: PLDI 2008, section 5.4).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from polybuild.values import dataclass
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import PrintedAst
     from polybuild.codegen.c.vectors import VectorPrinter
-    from polybuild.targets.model import BlockEnds, RegisterTile
+    from polybuild.targets.model import PartialTile, RegisterTile
 
 _INDENT = "  "
 _ALIGNED = "__attribute__((aligned(64)))"
-_TOLD = "/* where rows and columns end, a whole block: what it lacks repeats the last that there is */"
+_TOLD = "/* a partial tile as a full one: rows and lanes that it lacks repeat the last it has */"
 _Op = isl.ast_expr_op_type
 
 
 @dataclass(frozen=True, slots=True)
-class _Range:
+class _Counted:
     """The values of a counter: its name in isl's AST and in C, and what the first and the last are called."""
 
     identifier: str
@@ -56,25 +56,25 @@ class _Range:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ends:
-    """What is left: its ``tile``, with variables of its own, and where its statement accesses what.
+class _PartialUpdate:
+    """The update of a partial ``tile``, with variables of its own, and where it accesses what.
 
     ``gathered`` are the operands that lanes have of their own, by their nodes.
     """
 
     tile: RegisterTile
-    ends: BlockEnds
+    partial: PartialTile
     result: tuple[Access, isl.AstExpr]
     operands: tuple[tuple[Access, isl.AstExpr], ...]
 
     @property
     def gathered(self) -> list[tuple[Access, isl.AstExpr]]:
         """The operands that each lane has of its own."""
-        return [each for each in self.operands if id(each[0].node) in self.ends.gathered]
+        return [each for each in self.operands if id(each[0].node) in self.partial.gathered]
 
 
-class BlockEndsPrinter:
-    """Prints what is left of register tiles, as ``vectors`` does.
+class PartialTilePrinter:
+    """Prints partial register tiles, as ``vectors`` does full ones.
 
     Variables are in ``names``, counters of ``counter_type``; ``in_use`` records what the text mentions.
     """
@@ -101,10 +101,10 @@ class BlockEndsPrinter:
 
         They have to where one of them bounds another, or where isl has not made one nest of them.
         """
-        tile = self._ast.tiles.ends[mark]
+        tile = self._ast.tiles.partial[mark]
         loops, name = _nest(node.mark_get_node())
-        ends = self._ends(mark, name)
-        if ends is None or not _is_box(loops, ends.ends.loops):
+        update = self._update(mark, name)
+        if update is None or not _is_box(loops, update.partial.loops):
             return None
         declared = self._names.enter()
         self._names[mark.name] = self._names.declare_stem("acc")
@@ -116,7 +116,7 @@ class BlockEndsPrinter:
             CodeLine(f"{indent}{{ {_TOLD}", role=Role.OPENING),
             *(f"{inner}{each}" for each in bounds),
             condition(f"{inner}if ({runs})"),
-            *self._block(ends, ranges, inner + _INDENT),
+            *self._block(update, ranges, inner + _INDENT),
             closing(inner),
             closing(indent),
         ]
@@ -124,21 +124,21 @@ class BlockEndsPrinter:
         self._names.leave(declared)
         return [*belonging(lines, tile.update.location.line)]
 
-    def _ends(self, mark: Mark, name: str) -> _Ends | None:
+    def _update(self, mark: Mark, name: str) -> _PartialUpdate | None:
         """What is left of the tile of ``mark``, the instances called ``name``; None if that is unknown."""
-        tile = self._ast.tiles.ends[mark]
+        tile = self._ast.tiles.partial[mark]
         instance = self._ast.instances.get(name)
-        if instance is None or tile.ends is None or instance.statement.name != tile.update.name:
+        if instance is None or tile.partial is None or instance.statement.name != tile.update.name:
             return None
         found = {id(access.node): (access, at) for access, at in instance.accesses}
-        operands = [found.get(each) for each in tile.ends.operands]
+        operands = [found.get(each) for each in tile.partial.operands]
         results = [each for each in found.values() if id(each[0].node) in tile.own]
         known = tuple(each for each in operands if each is not None)
         if len(known) < len(operands) or not results:
             return None
-        return _Ends(replace(tile, mark=mark), tile.ends, results[0], known)
+        return _PartialUpdate(replace(tile, mark=mark), tile.partial, results[0], known)
 
-    def _ranges(self, loops: Sequence[isl.AstNode]) -> tuple[list[str], list[_Range]]:
+    def _ranges(self, loops: Sequence[isl.AstNode]) -> tuple[list[str], list[_Counted]]:
         """Declarations of the bounds of ``loops``, and the values of their counters."""
         lines, ranges = [], []
         for node in loops:
@@ -148,7 +148,7 @@ class BlockEndsPrinter:
             first, last = (self._names.declare(f"{each}_{counter}") for each in ("first", "last"))
             lines.append(f"const {self._kind} {first} = {self._expressions.text(node.for_get_init())};")
             lines.append(f"const {self._kind} {last} = {self._last(node)};")
-            ranges.append(_Range(identifier, counter, first, last))
+            ranges.append(_Counted(identifier, counter, first, last))
         return lines, ranges
 
     def _last(self, node: isl.AstNode) -> str:
@@ -168,13 +168,13 @@ class BlockEndsPrinter:
         for each, name in before.items():
             self._names.restore(each, name)
 
-    def _block(self, ends: _Ends, ranges: Sequence[_Range], indent: str) -> list[str]:
+    def _block(self, update: _PartialUpdate, ranges: Sequence[_Counted], indent: str) -> list[str]:
         """What computes the block: into buffers, the loop over its steps, and back."""
         rows, steps, lanes = ranges
-        tile, vectors = ends.tile, self._vectors
+        tile, vectors = update.tile, self._vectors
         height, width = tile.block[0].size, tile.block[1].size * tile.lanes
-        access, at = ends.result
-        result = self._names.declare(f"ends_{access.array.name}")
+        access, at = update.result
+        result = self._names.declare(f"partial_{access.array.name}")
         row, lane = self._names.declare("row"), self._names.declare("lane")
         in_row, in_lane = (f"const {self._kind} {each.counter} =" for each in (rows, lanes))
         lines = [f"{indent}{tile.type.name} {result}[{height}][{width}] {_ALIGNED};"]
@@ -185,10 +185,10 @@ class BlockEndsPrinter:
             heads = [self._counting(row, height), self._counting(lane, width)]
             lines += _nested(heads, copy, indent)
             gathered = {}
-            for operand, place in ends.gathered:
-                name = self._names.declare(f"ends_{operand.array.name}")
+            for operand, place in update.gathered:
+                name = self._names.declare(f"partial_{operand.array.name}")
                 kind = tile.types[id(operand.node)]
-                lines.append(f"{indent}{kind.name} {name}[{ends.ends.steps}][{width}] {_ALIGNED};")
+                lines.append(f"{indent}{kind.name} {name}[{update.partial.steps}][{width}] {_ALIGNED};")
                 taken = f"{name}[{steps.counter} - {steps.first}]"
                 copy = [f"{in_lane} {lanes.nearest(lane)};"]
                 copy.append(f"{taken}[{lane}] = {vectors.element(operand.array, place)};")
@@ -198,12 +198,12 @@ class BlockEndsPrinter:
             stored = _nested(
                 [each.head(self._kind) for each in (rows, lanes)], [f"{element} = {back};"], indent
             )
-        return [*lines, *self._updates(ends, ranges, gathered, result, indent), *stored]
+        return [*lines, *self._updates(update, ranges, gathered, result, indent), *stored]
 
     def _updates(
         self,
-        ends: _Ends,
-        ranges: Sequence[_Range],
+        update: _PartialUpdate,
+        ranges: Sequence[_Counted],
         gathered: Mapping[int, str],
         result: str,
         indent: str,
@@ -213,7 +213,7 @@ class BlockEndsPrinter:
         What lanes have of their own they take from the rows of buffers that ``gathered`` gives, by its node.
         """
         rows, steps, lanes = ranges
-        tile, vectors = ends.tile, self._vectors
+        tile, vectors = update.tile, self._vectors
         height, width = (each.size for each in tile.block)
         blocks = list(itertools.product(range(height), range(width)))
         places = {
@@ -228,7 +228,7 @@ class BlockEndsPrinter:
         inner = indent + _INDENT
         lines.append(loop(f"{indent}{steps.head(self._kind)}"))
         pointers = {}
-        for operand, _ in ends.gathered:
+        for operand, _ in update.gathered:
             pointer = self._names.declare(f"row_{operand.array.name}")
             lines.append(f"{inner}{vectors.row(tile, operand, pointer, gathered[id(operand.node)])}")
             pointers[id(operand.node)] = pointer
@@ -236,12 +236,12 @@ class BlockEndsPrinter:
             here = {rows.identifier: names[each], steps.identifier: steps.counter}
             with self._at({**here, lanes.identifier: lanes.first}):
                 texts = {
-                    id(operand.node): vectors.element(operand.array, at) for operand, at in ends.operands
+                    id(operand.node): vectors.element(operand.array, at) for operand, at in update.operands
                 }
                 texts |= {node: f"{pointer}[{vector}]" for node, pointer in pointers.items()}
                 own = frozenset(pointers)
-                update = vectors.update(tile, (each, vector), _constants(texts), own)
-            lines.append(CodeLine(f"{inner}{update}", row=each, role=Role.STATEMENT))
+                text = vectors.update(tile, (each, vector), _constants(texts), own)
+            lines.append(CodeLine(f"{inner}{text}", row=each, role=Role.STATEMENT))
         lines.append(closing(indent))
         for place in blocks:
             text = f"{indent}{places[place]} = {vectors.variable(tile, place)};"

@@ -1,4 +1,4 @@
-"""Where rows and columns of register tiles end: whole blocks compute what the loops do, of all sizes."""
+"""Partial register tiles: computed as full ones they give what the loops give, at all sizes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ FORMS = {
     for (int k = 0; k < p && k <= i; k++) c[i * m + j] += a[i * p + k] * b[k * m + j];""",
 }
 FLAGS = ("-O2", "-ffp-contract=off")
-TOLD = "where rows and columns end"
+TOLD = "a partial tile as a full one"
 
 
 def transformed(tmp_path, form, real="double", operand=None, **options):
