@@ -203,7 +203,12 @@ class LoopPrinter:
 
     def _partial_tile(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str] | None:
         """Partial register tiles as full ones; None where they stay in loops."""
-        lines = self._tiles.partial.lines(node, mark, indent) if self._in_memory(node) else None
+        if not self._in_memory(node):
+            return None
+        outline, self._outline = self._outline, Outline()  # the same statement, whatever computes it
+        below = partial(self._node, node.mark_get_node(), before=None)
+        lines = self._tiles.partial.lines(node, mark, indent, below)
+        self._outline = outline
         if lines is not None:
             self._outline.statement(self._ast.tiles.partial[mark].update.name)
         return lines

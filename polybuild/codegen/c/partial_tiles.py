@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polybuild.codegen.c.expressions import ADDITIVE, ExpressionPrinter, is_number
-from polybuild.codegen.c.layout import CodeLine, Role, belonging, closing, condition, loop
+from polybuild.codegen.c.layout import CodeLine, Role, belonging, between, closing, condition, loop
 from polybuild.codegen.c.loop_origins import UNKNOWN
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
@@ -53,6 +53,19 @@ class _Counted:
     def nearest(self, distance: str) -> str:
         """The value so far from the first one, or the last one."""
         return f"polybuild_min({self.first} + {distance}, {self.last})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Slopes:
+    """Whether the first and the last lane of a row rise (1) or fall (-1) from row to row, or stay (0)."""
+
+    first: int
+    last: int
+
+    @property
+    def are_flat(self) -> bool:
+        """Whether all rows have the same lanes."""
+        return self.first == 0 == self.last
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,33 +109,42 @@ class PartialTilePrinter:
         self._in_use = in_use
         self._kind = counter_type
 
-    def lines(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str] | None:
+    def lines(
+        self, node: isl.AstNode, mark: Mark, indent: str, loops_at: Callable[[str], list[str]]
+    ) -> list[str] | None:
         """The block for the loops below ``node``, which has ``mark``; None where loops have to do it.
 
-        They have to where one of them bounds another, or where isl has not made one nest of them.
+        They have to where rows differ in their steps, or where isl has made several nests. ``loops_at``
+        gives their lines, by the indent: they do it where a row of a triangle has no lanes.
         """
         tile = self._ast.tiles.partial[mark]
-        loops, name = _nest(node.mark_get_node())
+        nest, name = _nest(node.mark_get_node())
         update = self._update(mark, name)
-        if update is None or not _is_box(loops, update.partial.loops):
+        slopes = None if update is None else _slopes(nest, update.partial.loops)
+        if update is None or slopes is None:
             return None
         declared = self._names.enter()
         self._names[mark.name] = self._names.declare_stem("acc")
         self._in_use.helpers.add("polybuild_min")
         inner = indent + _INDENT
-        bounds, ranges = self._ranges(loops)
-        runs = " && ".join(f"{each.first} <= {each.last}" for each in ranges)
+        bounds, ranges = self._ranges(nest, slopes)
+        runs = [f"{each.first} <= {each.last}" for each in ranges]
+        in_rows = None
+        if not slopes.are_flat:
+            self._in_use.helpers.add("polybuild_max")
+            runs[-1] = " <= ".join(self._lanes_of_all(nest, ranges[0], slopes))
+            with self._at({ranges[0].identifier: ranges[0].counter}):
+                in_rows = self._first(nest[-1]), self._last(nest[-1])
         lines = [
             CodeLine(f"{indent}{{ {_TOLD}", role=Role.OPENING),
             *(f"{inner}{each}" for each in bounds),
-            condition(f"{inner}if ({runs})"),
-            *self._block(update, ranges, inner + _INDENT),
-            closing(inner),
-            closing(indent),
+            condition(f"{inner}if ({' && '.join(runs)})"),
+            *self._block(update, ranges, in_rows, inner + _INDENT),
         ]
         del self._names[mark.name]
+        lines += [] if slopes.are_flat else [between(inner), *loops_at(inner + _INDENT)]
         self._names.leave(declared)
-        return [*belonging(lines, tile.update.location.line)]
+        return [*belonging([*lines, closing(inner), closing(indent)], tile.update.location.line)]
 
     def _update(self, mark: Mark, name: str) -> _PartialUpdate | None:
         """What is left of the tile of ``mark``, the instances called ``name``; None if that is unknown."""
@@ -138,23 +160,44 @@ class PartialTilePrinter:
             return None
         return _PartialUpdate(replace(tile, mark=mark), tile.partial, results[0], known)
 
-    def _ranges(self, loops: Sequence[isl.AstNode]) -> tuple[list[str], list[_Counted]]:
-        """Declarations of the bounds of ``loops``, and the values of their counters."""
-        lines, ranges = [], []
-        for node in loops:
+    def _ranges(self, nest: Sequence[isl.AstNode], slopes: _Slopes) -> tuple[list[str], list[_Counted]]:
+        """Declarations of the bounds of a ``nest``, and the values of its counters, in any row."""
+        lines: list[str] = []
+        ranges: list[_Counted] = []
+        for node in nest:
             identifier = identifier_of(node)
             origin = self._ast.loops.get(_called(node), UNKNOWN)
             counter = self._names.declare(origin.counter or identifier)
             first, last = (self._names.declare(f"{each}_{counter}") for each in ("first", "last"))
-            lines.append(f"const {self._kind} {first} = {self._expressions.text(node.for_get_init())};")
-            lines.append(f"const {self._kind} {last} = {self._last(node)};")
+            rows = ranges[0] if node is nest[-1] else None
+            with self._in_row(rows, last=slopes.first < 0):
+                lines.append(f"const {self._kind} {first} = {self._first(node)};")
+            with self._in_row(rows, last=slopes.last > 0):
+                lines.append(f"const {self._kind} {last} = {self._last(node)};")
             ranges.append(_Counted(identifier, counter, first, last))
         return lines, ranges
+
+    def _lanes_of_all(self, nest: Sequence[isl.AstNode], rows: _Counted, slopes: _Slopes) -> tuple[str, str]:
+        """The first and the last lane that all ``rows`` have, if the first is none after the last."""
+        with self._in_row(rows, last=slopes.first > 0):
+            first = self._first(nest[-1])
+        with self._in_row(rows, last=slopes.last < 0):
+            return first, self._last(nest[-1])
+
+    @contextmanager
+    def _in_row(self, rows: _Counted | None, *, last: bool) -> Iterator[None]:
+        """The counter of ``rows``, if given, is the first or the ``last`` of them under this."""
+        with self._at({} if rows is None else {rows.identifier: rows.last if last else rows.first}):
+            yield
+
+    def _first(self, node: isl.AstNode) -> str:
+        """The first value of the counter of the loop ``node``."""
+        return self._expressions.text(node.for_get_init())
 
     def _last(self, node: isl.AstNode) -> str:
         """The last value of the counter of the loop ``node``."""
         if node.for_is_degenerate():
-            return self._expressions.text(node.for_get_init())
+            return self._first(node)
         test = node.for_get_cond()
         text = self._expressions.text(test.op_get_arg(1), ADDITIVE)
         return text if _Op(test.op_get_type()) == _Op.le else f"{text} - 1"
@@ -168,8 +211,17 @@ class PartialTilePrinter:
         for each, name in before.items():
             self._names.restore(each, name)
 
-    def _block(self, update: _PartialUpdate, ranges: Sequence[_Counted], indent: str) -> list[str]:
-        """What computes the block: into buffers, the loop over its steps, and back."""
+    def _block(
+        self,
+        update: _PartialUpdate,
+        ranges: Sequence[_Counted],
+        in_rows: tuple[str, str] | None,
+        indent: str,
+    ) -> list[str]:
+        """What computes the block: into buffers, the loop over its steps, and back.
+
+        The first and the last lane of a row are ``in_rows``, None if those of all rows are the same.
+        """
         rows, steps, lanes = ranges
         tile, vectors = update.tile, self._vectors
         height, width = tile.block[0].size, tile.block[1].size * tile.lanes
@@ -180,7 +232,11 @@ class PartialTilePrinter:
         lines = [f"{indent}{tile.type.name} {result}[{height}][{width}] {_ALIGNED};"]
         with self._at({each.identifier: each.counter for each in ranges}):
             element = vectors.element(access.array, at)
-            copy = [f"{in_row} {rows.nearest(row)};", f"{in_lane} {lanes.nearest(lane)};"]
+            nearest, stored_lanes = lanes.nearest(lane), lanes
+            if in_rows is not None:
+                stored_lanes = replace(lanes, first=in_rows[0], last=in_rows[1])
+                nearest = f"polybuild_max({in_rows[0]}, polybuild_min({lanes.first} + {lane}, {in_rows[1]}))"
+            copy = [f"{in_row} {rows.nearest(row)};", f"{in_lane} {nearest};"]
             copy.append(f"{result}[{row}][{lane}] = {element};")
             heads = [self._counting(row, height), self._counting(lane, width)]
             lines += _nested(heads, copy, indent)
@@ -195,9 +251,8 @@ class PartialTilePrinter:
                 lines += _nested([steps.head(self._kind), self._counting(lane, width)], copy, indent)
                 gathered[id(operand.node)] = taken
             back = f"{result}[{rows.counter} - {rows.first}][{lanes.counter} - {lanes.first}]"
-            stored = _nested(
-                [each.head(self._kind) for each in (rows, lanes)], [f"{element} = {back};"], indent
-            )
+            heads = [each.head(self._kind) for each in (rows, stored_lanes)]
+            stored = _nested(heads, [f"{element} = {back};"], indent)
         return [*lines, *self._updates(update, ranges, gathered, result, indent), *stored]
 
     def _updates(
@@ -282,12 +337,45 @@ def _nest(node: isl.AstNode) -> tuple[list[isl.AstNode], str]:
             return [], ""
 
 
-def _is_box(loops: Sequence[isl.AstNode], depths: Sequence[int]) -> bool:
-    """Whether ``loops`` are those of the schedule's dimensions ``depths``, and none bounds another."""
-    identifiers = [identifier_of(each) for each in loops]
-    if identifiers != [f"c{each}" for each in depths]:  # isl names the counter of dimension d "c<d>"
-        return False
-    return all(_counts(each) and not _mentions(each, frozenset(identifiers)) for each in loops)
+def _slopes(nest: Sequence[isl.AstNode], depths: Sequence[int]) -> _Slopes | None:
+    """How rows differ in their lanes, if the loops of a ``nest`` are those of the dimensions ``depths``.
+
+    None if they are not, if a row has steps of its own, or if its lanes depend on the row in other ways.
+    """
+    identifiers = [identifier_of(each) for each in nest]
+    if identifiers != [f"c{each}" for each in depths] or not all(map(_counts, nest)):
+        return None  # isl names the counter of dimension d "c<d>"
+    rows, steps, lanes = nest
+    if any(_mentions(each, frozenset(identifiers)) for each in (rows, steps)):
+        return None
+    if _mentions(lanes, frozenset(identifiers[1:])):
+        return None
+    end = lanes.for_get_init() if lanes.for_is_degenerate() else lanes.for_get_cond().op_get_arg(1)
+    first, last = (_slope(each, identifiers[0]) for each in (lanes.for_get_init(), end))
+    return None if first is None or last is None else _Slopes(first, last)
+
+
+def _slope(expression: isl.AstExpr, counter: str) -> int | None:
+    """Whether an expression rises (1) or falls (-1) with a counter, or stays (0); None if that is unknown."""
+    kind = isl.ast_expr_type(expression.get_type())
+    if kind != isl.ast_expr_type.op:
+        return int(kind == isl.ast_expr_type.id and expression.id_get_id().get_name() == counter)
+    operands = [expression.op_get_arg(position) for position in range(expression.op_get_n_arg())]
+    found = [_slope(each, counter) for each in operands]
+    if not any(each != 0 for each in found):
+        return 0
+    operation = _Op(expression.op_get_type())
+    if operation in {_Op.sub, _Op.minus}:
+        found[-1] = None if found[-1] is None else -found[-1]
+    elif operation == _Op.mul:
+        factors = [each for each in operands if isl.ast_expr_type(each.get_type()) == isl.ast_expr_type.int]
+        found = [each if each is None else each * factors[0].int_get_val().sgn() for each in found if factors]
+    elif operation in {_Op.div, _Op.fdiv_q, _Op.pdiv_q}:
+        found = found[:1] if found[1] == 0 and _is_positive(operands[1]) else []
+    elif operation not in {_Op.add, _Op.min, _Op.max}:
+        return None
+    slopes = {each for each in found if each != 0}
+    return slopes.pop() if len(slopes) == 1 else None
 
 
 def _counts(node: isl.AstNode) -> bool:
@@ -305,6 +393,11 @@ def _mentions(node: isl.AstNode, identifiers: frozenset[str]) -> bool:
     if not node.for_is_degenerate():
         bounds.append(node.for_get_cond().op_get_arg(1))
     return any(not identifiers.isdisjoint(_identifiers(each)) for each in bounds)
+
+
+def _is_positive(expression: isl.AstExpr) -> bool:
+    number = isl.ast_expr_type(expression.get_type()) == isl.ast_expr_type.int
+    return bool(number and expression.int_get_val().is_pos())
 
 
 def _identifiers(expression: isl.AstExpr) -> Iterator[str]:

@@ -137,12 +137,16 @@ class RegisterTiler:
             if is_legal_below(sequence, self._dependences):
                 rest_band, depth = sequence.child(1 - place).child(0), sequence.get_tree_depth()
                 blocks = prefix_schedule(nest.band)
-                in_one_piece = rest.apply(blocks).is_disjoint(full.apply(blocks)) and _is_box(nest.band)
+                partial = _partial_tile(len(self.tiles), nest)
+                alone = K if partial is not None else None
+                in_one_piece = rest.apply(blocks).is_disjoint(full.apply(blocks)) and _is_box(
+                    nest.band, alone
+                )
                 if in_one_piece:
                     rest_band = _in_one_piece(rest_band)
                 if nest.kernel.steps > 1:  # a sum waits for itself: others in between
                     rest_band = permute(rest_band, [K, M, N])
-                if in_one_piece and _partial_tile(len(self.tiles), nest) is not None:
+                if in_one_piece and partial is not None:
                     rest_band = insert_mark(rest_band, _partial_mark(len(self.tiles))).child(0)
                 mapped = self._map_rest(rest_band)
                 return mapped.ancestor(mapped.get_tree_depth() - depth).child(place)
@@ -218,17 +222,22 @@ def _block(
     return node.graft_before(load).graft_after(store)
 
 
-def _is_box(band: isl.ScheduleNode) -> bool:
+def _is_box(band: isl.ScheduleNode, alone: int | None = None) -> bool:
     """Whether no two members of ``band`` bound each other but by numbers, as they do in triangles.
 
     There, borders have too little in common for loops of all of them: these would have conditions inside.
+    With a member that has to be ``alone`` in this, others may bound each other.
     """
     loops = isl.UnionMap.from_multi_union_pw_aff(band.band_get_partial_schedule())
     values = isl.Set.from_union_set(loops.intersect_domain(band.get_domain()).range())
     members = range(values.dim(_set))
+    pieces = values.get_basic_sets()
+    if alone is not None and len(pieces) > 1:
+        alone = None
     return not any(
         sum(each.involves_dims(_set, position, 1) for position in members) > 1
-        for piece in values.get_basic_sets()
+        and (alone is None or each.involves_dims(_set, alone, 1))
+        for piece in pieces
         for each in piece.get_constraints()
     )
 
