@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polybuild.c.explicit_conversions import Number
+from polybuild.c.syntax_tree import walk
 from polybuild.codegen.c.expressions import ADDITIVE, ExpressionPrinter, is_number
 from polybuild.codegen.c.layout import CodeLine, Role, belonging, between, closing, condition, loop
 from polybuild.codegen.c.loop_origins import UNKNOWN
@@ -28,6 +30,7 @@ from polybuild.values import dataclass
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import PrintedAst
+    from polybuild.codegen.c.vector_blocks import PackedElement
     from polybuild.codegen.c.vectors import VectorPrinter
     from polybuild.targets.model import PartialTile, RegisterTile
 
@@ -69,21 +72,30 @@ class _Slopes:
 
 
 @dataclass(frozen=True, slots=True)
-class _PartialUpdate:
-    """The update of a partial ``tile``, with variables of its own, and where it accesses what.
+class _Gathered:
+    """A value of which each lane has its own: the node that it is by identity, and its ``text`` for a lane.
 
-    ``gathered`` are the operands that lanes have of their own, by their nodes.
+    ``name`` is what it is called after, ``kind`` its type.
+    """
+
+    node: int
+    name: str
+    kind: Number
+    text: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _PartialUpdate:
+    """The update of a partial ``tile``, with variables of its own: where its result is, and its operands.
+
+    What is in no loop over lanes it reads where it is, in ``operands``.
     """
 
     tile: RegisterTile
     partial: PartialTile
     result: tuple[Access, isl.AstExpr]
     operands: tuple[tuple[Access, isl.AstExpr], ...]
-
-    @property
-    def gathered(self) -> list[tuple[Access, isl.AstExpr]]:
-        """The operands that each lane has of its own."""
-        return [each for each in self.operands if id(each[0].node) in self.partial.gathered]
+    gathered: tuple[_Gathered, ...]
 
 
 class PartialTilePrinter:
@@ -153,12 +165,34 @@ class PartialTilePrinter:
         if instance is None or tile.partial is None or instance.statement.name != tile.update.name:
             return None
         found = {id(access.node): (access, at) for access, at in instance.accesses}
-        operands = [found.get(each) for each in tile.partial.operands]
         results = [each for each in found.values() if id(each[0].node) in tile.own]
-        known = tuple(each for each in operands if each is not None)
-        if len(known) < len(operands) or not results:
+        if not results or not all(each in found for each in tile.partial.operands):
             return None
-        return _PartialUpdate(replace(tile, mark=mark), tile.partial, results[0], known)
+        gathered = [
+            _Gathered(
+                id(each.packed.expression),
+                each.packed.arrays[0].name,
+                each.packed.type,
+                partial(self._in_buffer, each),
+            )
+            for each in instance.packed
+            if each.packed.vector
+        ]
+        parts = [each.packed.expression for each in instance.packed if each.packed.vector]
+        inside = {id(node) for each in parts for node in walk(each)}
+        operands = [found[each] for each in tile.partial.operands if each not in inside]
+        for access, at in operands:
+            if id(access.node) in tile.partial.gathered:
+                text = partial(self._vectors.element, access.array, at)
+                kind = tile.types[id(access.node)]
+                gathered.append(_Gathered(id(access.node), access.array.name, kind, text))
+        others = tuple(each for each in operands if id(each[0].node) not in tile.partial.gathered)
+        return _PartialUpdate(replace(tile, mark=mark), tile.partial, results[0], others, tuple(gathered))
+
+    def _in_buffer(self, element: PackedElement) -> str:
+        """What stands in a buffer of register tiles."""
+        subscripts = "".join(f"[{self._expressions.text(each)}]" for each in element.subscripts)
+        return f"{self._names[element.packed.mark.name]}{subscripts}"
 
     def _ranges(self, nest: Sequence[isl.AstNode], slopes: _Slopes) -> tuple[list[str], list[_Counted]]:
         """Declarations of the bounds of a ``nest``, and the values of its counters, in any row."""
@@ -241,15 +275,14 @@ class PartialTilePrinter:
             heads = [self._counting(row, height), self._counting(lane, width)]
             lines += _nested(heads, copy, indent)
             gathered = {}
-            for operand, place in update.gathered:
-                name = self._names.declare(f"partial_{operand.array.name}")
-                kind = tile.types[id(operand.node)]
-                lines.append(f"{indent}{kind.name} {name}[{update.partial.steps}][{width}] {_ALIGNED};")
+            for each in update.gathered:
+                name = self._names.declare(f"partial_{each.name}")
+                lines.append(f"{indent}{each.kind.name} {name}[{update.partial.steps}][{width}] {_ALIGNED};")
                 taken = f"{name}[{steps.counter} - {steps.first}]"
                 copy = [f"{in_lane} {lanes.nearest(lane)};"]
-                copy.append(f"{taken}[{lane}] = {vectors.element(operand.array, place)};")
+                copy.append(f"{taken}[{lane}] = {each.text()};")
                 lines += _nested([steps.head(self._kind), self._counting(lane, width)], copy, indent)
-                gathered[id(operand.node)] = taken
+                gathered[each.node] = taken
             back = f"{result}[{rows.counter} - {rows.first}][{lanes.counter} - {lanes.first}]"
             heads = [each.head(self._kind) for each in (rows, stored_lanes)]
             stored = _nested(heads, [f"{element} = {back};"], indent)
@@ -272,31 +305,30 @@ class PartialTilePrinter:
         height, width = (each.size for each in tile.block)
         blocks = list(itertools.product(range(height), range(width)))
         places = {
-            (each, vector): vectors.vector_at(tile, f"{result}[{each}][{vector * tile.lanes}]")
-            for each, vector in blocks
+            (row, vector): vectors.vector_at(tile, f"{result}[{row}][{vector * tile.lanes}]")
+            for row, vector in blocks
         }
-        names = [self._names.declare(f"{rows.counter}_{each}") for each in range(height)]
-        values = [rows.first, *(rows.nearest(str(each)) for each in range(1, height))]
+        names = [self._names.declare(f"{rows.counter}_{row}") for row in range(height)]
+        values = [rows.first, *(rows.nearest(str(row)) for row in range(1, height))]
         declarators = [f"{name} = {value}" for name, value in zip(names, values, strict=True)]
         lines = [f"{indent}const {self._kind} {', '.join(declarators)};"]
         lines += vectors.initialised(tile, places, indent)
         inner = indent + _INDENT
         lines.append(loop(f"{indent}{steps.head(self._kind)}"))
         pointers = {}
-        for operand, _ in update.gathered:
-            pointer = self._names.declare(f"row_{operand.array.name}")
-            lines.append(f"{inner}{vectors.row(tile, operand, pointer, gathered[id(operand.node)])}")
-            pointers[id(operand.node)] = pointer
-        for each, vector in blocks:
-            here = {rows.identifier: names[each], steps.identifier: steps.counter}
+        for each in update.gathered:
+            pointers[each.node] = self._names.declare(f"row_{each.name}")
+            lines.append(inner + vectors.row(tile, each.kind, pointers[each.node], gathered[each.node]))
+        for row, vector in blocks:
+            here = {rows.identifier: names[row], steps.identifier: steps.counter}
             with self._at({**here, lanes.identifier: lanes.first}):
                 texts = {
                     id(operand.node): vectors.element(operand.array, at) for operand, at in update.operands
                 }
                 texts |= {node: f"{pointer}[{vector}]" for node, pointer in pointers.items()}
                 own = frozenset(pointers)
-                text = vectors.update(tile, (each, vector), _constants(texts), own)
-            lines.append(CodeLine(f"{inner}{text}", row=each, role=Role.STATEMENT))
+                text = vectors.update(tile, (row, vector), _constants(texts), own)
+            lines.append(CodeLine(f"{inner}{text}", row=row, role=Role.STATEMENT))
         lines.append(closing(indent))
         for place in blocks:
             text = f"{indent}{places[place]} = {vectors.variable(tile, place)};"

@@ -230,9 +230,9 @@ class VectorPrinter:
         """The vector of results that begins at the element ``place``."""
         return self._kind(tile, tile.type).at(place)
 
-    def row(self, tile: RegisterTile, operand: Access, name: str, row: str) -> str:
-        """The declaration of a pointer to the vectors of an operand in the ``row`` of a buffer."""
-        kind = self._type(tile, tile.types[id(operand.node)])
+    def row(self, tile: RegisterTile, element: Number, name: str, row: str) -> str:
+        """The declaration of a pointer to the vectors of such elements in the ``row`` of a buffer."""
+        kind = self._type(tile, element)
         return f"const {kind} *{name} = (const {kind} *){row};"
 
     def _vector(self, tile: RegisterTile, address: str, element: Number) -> str:

@@ -138,7 +138,8 @@ class RegisterTiler:
                 rest_band, depth = sequence.child(1 - place).child(0), sequence.get_tree_depth()
                 blocks = prefix_schedule(nest.band)
                 partial = _partial_tile(len(self.tiles), nest)
-                alone = K if partial is not None else None
+                # a triangle saves less than copies of several operands take
+                alone = K if partial is not None and len(partial.gathered) == 1 else None
                 in_one_piece = rest.apply(blocks).is_disjoint(full.apply(blocks)) and _is_box(
                     nest.band, alone
                 )
