@@ -18,7 +18,7 @@ struct grid {{ int w, h; real *cell; }};
 static void run(int n, int m, int p, operand f, real *c, const operand *a, const operand *b,
                 real **rows, struct grid *to)
 {{
-  (void)n; (void)m; (void)f; (void)c; (void)rows; (void)to;
+  (void)n; (void)m; (void)f; (void)c; (void)a; (void)rows; (void)to;
 #pragma scop
 {body}
 #pragma endscop
@@ -62,6 +62,7 @@ FORMS = {
     for (int i = 0; i < n; i++) c[i * m + j] -= f * b[k * m + j] * a[i * p + k];""",
     "transposed operands": f"""{LOOPS} for (int k = 0; k < p; k++)
     c[i * m + j] = a[k * n + i] * b[j * p + k] + c[i * m + j];""",
+    "the same for all rows": f"{LOOPS} for (int k = 0; k < p; k++) c[i * m + j] += f * b[k * m + j];",
     "pointers to rows": f"{LOOPS} for (int k = 0; k < p; k++) rows[i][j] += a[i * p + k] * b[k * m + j];",
     "backwards, without borders": """for (int i = n - 2; i > 0; i--) for (int j = m - 2; j > 0; j--)
     for (int k = p - 1; k >= 0; k--) c[i * m + j] += a[i * p + k] * b[k * m + j];""",

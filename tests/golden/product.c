@@ -247,7 +247,7 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
                     }
                   const long long i_0 = first_i, i_1 = polybuild_min(first_i + 1, last_i), i_2 = polybuild_min(first_i + 2, last_i),
                   i_3 = polybuild_min(first_i + 3, last_i), i_4 = polybuild_min(first_i + 4, last_i), i_5 = polybuild_min(first_i + 5, last_i);
-                  polybuild_double2 /* 6 x 2 vectors of C in registers */
+                  polybuild_double2
                       acc_0_0 = POLYBUILD_D2(partial_C[0][0]), acc_0_1 = POLYBUILD_D2(partial_C[0][2]),
                       acc_1_0 = POLYBUILD_D2(partial_C[1][0]), acc_1_1 = POLYBUILD_D2(partial_C[1][2]),
                       acc_2_0 = POLYBUILD_D2(partial_C[2][0]), acc_2_1 = POLYBUILD_D2(partial_C[2][2]),

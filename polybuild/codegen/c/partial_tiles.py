@@ -309,27 +309,28 @@ class PartialTilePrinter:
             for row, vector in blocks
         }
         names = [self._names.declare(f"{rows.counter}_{row}") for row in range(height)]
-        values = [rows.first, *(rows.nearest(str(row)) for row in range(1, height))]
-        declarators = [f"{name} = {value}" for name, value in zip(names, values, strict=True)]
-        lines = [f"{indent}const {self._kind} {', '.join(declarators)};"]
-        lines += vectors.initialised(tile, places, indent)
-        inner = indent + _INDENT
-        lines.append(loop(f"{indent}{steps.head(self._kind)}"))
+        inner, inside = indent + _INDENT, []
         pointers = {}
         for each in update.gathered:
             pointers[each.node] = self._names.declare(f"row_{each.name}")
-            lines.append(inner + vectors.row(tile, each.kind, pointers[each.node], gathered[each.node]))
-        for row, vector in blocks:
-            here = {rows.identifier: names[row], steps.identifier: steps.counter}
-            with self._at({**here, lanes.identifier: lanes.first}):
-                texts = {
-                    id(operand.node): vectors.element(operand.array, at) for operand, at in update.operands
-                }
+            inside.append(inner + vectors.row(tile, each.kind, pointers[each.node], gathered[each.node]))
+        with self._in_use.mentioned() as mentioned:
+            for row, vector in blocks:
+                here = {rows.identifier: names[row], steps.identifier: steps.counter}
+                with self._at({**here, lanes.identifier: lanes.first}):
+                    texts = {
+                        id(access.node): vectors.element(access.array, at) for access, at in update.operands
+                    }
                 texts |= {node: f"{pointer}[{vector}]" for node, pointer in pointers.items()}
-                own = frozenset(pointers)
-                text = vectors.update(tile, (row, vector), _constants(texts), own)
-            lines.append(CodeLine(f"{inner}{text}", row=row, role=Role.STATEMENT))
-        lines.append(closing(indent))
+                text = vectors.update(tile, (row, vector), _constants(texts), frozenset(pointers))
+                inside.append(CodeLine(f"{inner}{text}", row=row, role=Role.STATEMENT))
+        values = [rows.first, *(rows.nearest(str(row)) for row in range(1, height))]
+        declarators = [
+            f"{name} = {value}" for name, value in zip(names, values, strict=True) if name in mentioned
+        ]
+        lines = [f"{indent}const {self._kind} {', '.join(declarators)};"] if declarators else []
+        lines += vectors.initialised(tile, places, indent)
+        lines += [loop(f"{indent}{steps.head(self._kind)}"), *inside, closing(indent)]
         for place in blocks:
             text = f"{indent}{places[place]} = {vectors.variable(tile, place)};"
             lines.append(CodeLine(text, row=place[0], role=Role.STATEMENT))

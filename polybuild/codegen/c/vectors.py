@@ -65,18 +65,25 @@ class VectorPrinter:
         """
         rows, vectors = (each.size for each in tile.block)
         blocks = list(itertools.product(range(rows), range(vectors)))
-        head = f"{indent}{self._type(tile, tile.type)} {_told(tile)}"
+        told = f"/* {rows} x {vectors} vectors of {tile.array.name} in registers */"
+        head = f"{indent}{self._type(tile, tile.type)} {told}"
         if not loads:
             return [f"{head} {', '.join(self.variable(tile, block) for block in blocks)};"]
         corner = self._corners.declare(tile.mark, [each.place for each in loads])
         lines = [f"{indent}const {self._counter_type} {', '.join(corner)};"] if corner else []
-        return [*lines, *self.initialised(tile, {each.block: self._loaded(each) for each in loads}, indent)]
+        values = {each.block: self._loaded(each) for each in loads}
+        return [*lines, head, *self._initialised(tile, values, indent)]
 
     def initialised(
         self, tile: RegisterTile, values: Mapping[tuple[int, int], str], indent: str
     ) -> list[str]:
         """The declaration of the variables of a register tile with ``values``, row by row."""
-        lines = [f"{indent}{self._type(tile, tile.type)} {_told(tile)}"]
+        return [f"{indent}{self._type(tile, tile.type)}", *self._initialised(tile, values, indent)]
+
+    def _initialised(
+        self, tile: RegisterTile, values: Mapping[tuple[int, int], str], indent: str
+    ) -> list[str]:
+        lines: list[str] = []
         for number, (block, value) in enumerate(values.items(), 1):
             end = ";" if number == len(values) else ","
             text = f"{indent}    {self.variable(tile, block)} = {value}{end}"
@@ -261,11 +268,6 @@ class VectorPrinter:
 
     def _buffer_element(self, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
         return f"{self._row(packed, at)}[{self._expressions.text(at[-1])}]"
-
-
-def _told(tile: RegisterTile) -> str:
-    rows, vectors = (each.size for each in tile.block)
-    return f"/* {rows} x {vectors} vectors of {tile.array.name} in registers */"
 
 
 def _lane(instance: Lanes, packed: Packed, at: tuple[isl.AstExpr, ...]) -> int | None:
