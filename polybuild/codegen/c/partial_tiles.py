@@ -59,7 +59,7 @@ class _Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Slopes:
+class _Trends:
     """Whether the first and the last lane of a row rise (1) or fall (-1) from row to row, or stay (0)."""
 
     first: int
@@ -132,19 +132,19 @@ class PartialTilePrinter:
         tile = self._ast.tiles.partial[mark]
         nest, name = _nest(node.mark_get_node())
         update = self._update(mark, name)
-        slopes = None if update is None else _slopes(nest, update.partial.loops)
-        if update is None or slopes is None:
+        trends = None if update is None else _trends(nest, update.partial.loops)
+        if update is None or trends is None:
             return None
         declared = self._names.enter()
         self._names[mark.name] = self._names.declare_stem("acc")
         self._in_use.helpers.add("polybuild_min")
         inner = indent + _INDENT
-        bounds, ranges = self._ranges(nest, slopes)
+        bounds, ranges = self._ranges(nest, trends)
         runs = [f"{each.first} <= {each.last}" for each in ranges]
         in_rows = None
-        if not slopes.are_flat:
+        if not trends.are_flat:
             self._in_use.helpers.add("polybuild_max")
-            runs[-1] = " <= ".join(self._lanes_of_all(nest, ranges[0], slopes))
+            runs[-1] = " <= ".join(self._lanes_of_all(nest, ranges[0], trends))
             with self._at({ranges[0].identifier: ranges[0].counter}):
                 in_rows = self._first(nest[-1]), self._last(nest[-1])
         lines = [
@@ -154,7 +154,7 @@ class PartialTilePrinter:
             *self._block(update, ranges, in_rows, inner + _INDENT),
         ]
         del self._names[mark.name]
-        lines += [] if slopes.are_flat else [between(inner), *loops_at(inner + _INDENT)]
+        lines += [] if trends.are_flat else [between(inner), *loops_at(inner + _INDENT)]
         self._names.leave(declared)
         return [*belonging([*lines, closing(inner), closing(indent)], tile.update.location.line)]
 
@@ -194,7 +194,7 @@ class PartialTilePrinter:
         subscripts = "".join(f"[{self._expressions.text(each)}]" for each in element.subscripts)
         return f"{self._names[element.packed.mark.name]}{subscripts}"
 
-    def _ranges(self, nest: Sequence[isl.AstNode], slopes: _Slopes) -> tuple[list[str], list[_Counted]]:
+    def _ranges(self, nest: Sequence[isl.AstNode], trends: _Trends) -> tuple[list[str], list[_Counted]]:
         """Declarations of the bounds of a ``nest``, and the values of its counters, in any row."""
         lines: list[str] = []
         ranges: list[_Counted] = []
@@ -204,18 +204,18 @@ class PartialTilePrinter:
             counter = self._names.declare(origin.counter or identifier)
             first, last = (self._names.declare(f"{each}_{counter}") for each in ("first", "last"))
             rows = ranges[0] if node is nest[-1] else None
-            with self._in_row(rows, last=slopes.first < 0):
+            with self._in_row(rows, last=trends.first < 0):
                 lines.append(f"const {self._kind} {first} = {self._first(node)};")
-            with self._in_row(rows, last=slopes.last > 0):
+            with self._in_row(rows, last=trends.last > 0):
                 lines.append(f"const {self._kind} {last} = {self._last(node)};")
             ranges.append(_Counted(identifier, counter, first, last))
         return lines, ranges
 
-    def _lanes_of_all(self, nest: Sequence[isl.AstNode], rows: _Counted, slopes: _Slopes) -> tuple[str, str]:
+    def _lanes_of_all(self, nest: Sequence[isl.AstNode], rows: _Counted, trends: _Trends) -> tuple[str, str]:
         """The first and the last lane that all ``rows`` have, if the first is none after the last."""
-        with self._in_row(rows, last=slopes.first > 0):
+        with self._in_row(rows, last=trends.first > 0):
             first = self._first(nest[-1])
-        with self._in_row(rows, last=slopes.last < 0):
+        with self._in_row(rows, last=trends.last < 0):
             return first, self._last(nest[-1])
 
     @contextmanager
@@ -370,7 +370,7 @@ def _nest(node: isl.AstNode) -> tuple[list[isl.AstNode], str]:
             return [], ""
 
 
-def _slopes(nest: Sequence[isl.AstNode], depths: Sequence[int]) -> _Slopes | None:
+def _trends(nest: Sequence[isl.AstNode], depths: Sequence[int]) -> _Trends | None:
     """How rows differ in their lanes, if the loops of a ``nest`` are those of the dimensions ``depths``.
 
     None if they are not, if a row has steps of its own, or if its lanes depend on the row in other ways.
@@ -384,17 +384,17 @@ def _slopes(nest: Sequence[isl.AstNode], depths: Sequence[int]) -> _Slopes | Non
     if _mentions(lanes, frozenset(identifiers[1:])):
         return None
     end = lanes.for_get_init() if lanes.for_is_degenerate() else lanes.for_get_cond().op_get_arg(1)
-    first, last = (_slope(each, identifiers[0]) for each in (lanes.for_get_init(), end))
-    return None if first is None or last is None else _Slopes(first, last)
+    first, last = (_trend(each, identifiers[0]) for each in (lanes.for_get_init(), end))
+    return None if first is None or last is None else _Trends(first, last)
 
 
-def _slope(expression: isl.AstExpr, counter: str) -> int | None:
+def _trend(expression: isl.AstExpr, counter: str) -> int | None:
     """Whether an expression rises (1) or falls (-1) with a counter, or stays (0); None if that is unknown."""
     kind = isl.ast_expr_type(expression.get_type())
     if kind != isl.ast_expr_type.op:
         return int(kind == isl.ast_expr_type.id and expression.id_get_id().get_name() == counter)
     operands = [expression.op_get_arg(position) for position in range(expression.op_get_n_arg())]
-    found = [_slope(each, counter) for each in operands]
+    found = [_trend(each, counter) for each in operands]
     if not any(each != 0 for each in found):
         return 0
     operation = _Op(expression.op_get_type())
@@ -407,8 +407,8 @@ def _slope(expression: isl.AstExpr, counter: str) -> int | None:
         found = found[:1] if found[1] == 0 and _is_positive(operands[1]) else []
     elif operation not in {_Op.add, _Op.min, _Op.max}:
         return None
-    slopes = {each for each in found if each != 0}
-    return slopes.pop() if len(slopes) == 1 else None
+    trends = {each for each in found if each != 0}
+    return trends.pop() if len(trends) == 1 else None
 
 
 def _counts(node: isl.AstNode) -> bool:
