@@ -46,6 +46,7 @@ from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.nodes import (
     FOR,
     IF,
+    annotated_name,
     flat,
     identifier_of,
     kind_of,
@@ -253,7 +254,7 @@ class LoopPrinter:
 
     def _for(self, node: isl.AstNode, indent: str, before: Mark | None) -> list[str]:
         identifier = identifier_of(node)
-        restored, origin = self._ast.dynamic.get(_called(node)), self._origin(node)
+        restored, origin = self._ast.dynamic.get(annotated_name(node)), self._origin(node)
         if node.for_is_degenerate():
             return self._once(node, origin, indent)
         if restored is not None:
@@ -343,7 +344,7 @@ class LoopPrinter:
     ) -> list[str] | None:
         """The loop ``node`` and the one right inside, which threads share together; None if they cannot."""
         inner = inner_of_pair(node, directive.depth)
-        if inner is None or _called(inner) in self._ast.dynamic or self._own_type(inner) is not None:
+        if inner is None or annotated_name(inner) in self._ast.dynamic or self._own_type(inner) is not None:
             return None
         keeps = self._keeps_private(node, directive.depth + 1, directive)
         if self._buffers.scopes.declared_in(node.for_get_body()) or not keeps:
@@ -700,7 +701,7 @@ class LoopPrinter:
 
     def _origin(self, node: isl.AstNode) -> LoopOrigin:
         """Which loop of the user the loop ``node`` is."""
-        return self._ast.loops.get(_called(node), UNKNOWN)
+        return self._ast.loops.get(annotated_name(node), UNKNOWN)
 
     def _counter(self, hint: str, identifier: str) -> str:
         """A name for a counter: the user's where the loop steps through that counter's values, else isl's."""
@@ -764,9 +765,3 @@ class LoopPrinter:
 
     def _expression(self) -> ExpressionPrinter:
         return ExpressionPrinter(self._names.text, self._in_use, self._names.chosen)
-
-
-def _called(node: isl.AstNode) -> str:
-    """The name by which the loop ``node`` was remembered when it was built; empty if it was not."""
-    annotation = node.get_annotation()
-    return str(annotation.get_name()) if annotation is not None else ""

@@ -62,6 +62,12 @@ def called_by(user: isl.AstNode) -> str:
     return str(user.user_get_expr().op_get_arg(0).id_get_id().get_name())
 
 
+def annotated_name(node: isl.AstNode) -> str:
+    """The name by which ``node`` was remembered when it was built; empty if it was not."""
+    annotation = node.get_annotation()
+    return str(annotation.get_name()) if annotation is not None else ""
+
+
 def surely_runs(loop: isl.AstNode) -> bool:
     """Whether ``loop`` has an iteration, as its bounds are numbers."""
     if loop.for_is_degenerate():

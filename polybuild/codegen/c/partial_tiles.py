@@ -18,24 +18,24 @@ import islpy as isl
 
 from polybuild.c.explicit_conversions import Number
 from polybuild.c.syntax_tree import walk
-from polybuild.codegen.c.expressions import ADDITIVE, ExpressionPrinter, is_number
+from polybuild.codegen.c.expressions import ADDITIVE, ExpressionPrinter, identifiers_in, is_number
 from polybuild.codegen.c.layout import CodeLine, Role, belonging, between, closing, condition, loop
 from polybuild.codegen.c.loop_origins import UNKNOWN
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
-from polybuild.codegen.c.nodes import FOR, identifier_of, kind_of
+from polybuild.codegen.c.nodes import FOR, annotated_name, identifier_of, kind_of
+from polybuild.codegen.c.parts import counts_up
+from polybuild.codegen.c.vectors import ALIGNED
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Access
 from polybuild.values import dataclass
 
 if TYPE_CHECKING:
     from polybuild.codegen.c.ast import PrintedAst
-    from polybuild.codegen.c.vector_blocks import PackedElement
     from polybuild.codegen.c.vectors import VectorPrinter
     from polybuild.targets.model import PartialTile, RegisterTile
 
 _INDENT = "  "
-_ALIGNED = "__attribute__((aligned(64)))"
 _TOLD = "/* a partial tile as a full one: rows and lanes that it lacks repeat the last it has */"
 _Op = isl.ast_expr_op_type
 
@@ -168,18 +168,14 @@ class PartialTilePrinter:
         results = [each for each in found.values() if id(each[0].node) in tile.own]
         if not results or not all(each in found for each in tile.partial.operands):
             return None
-        gathered = [
-            _Gathered(
-                id(each.packed.expression),
-                each.packed.arrays[0].name,
-                each.packed.type,
-                partial(self._in_buffer, each),
-            )
-            for each in instance.packed
-            if each.packed.vector
-        ]
-        parts = [each.packed.expression for each in instance.packed if each.packed.vector]
-        inside = {id(node) for each in parts for node in walk(each)}
+        gathered: list[_Gathered] = []
+        inside: set[int] = set()
+        for each in instance.packed:
+            packed = each.packed
+            if packed.vector:
+                text = partial(self._vectors.buffer_element, packed, each.subscripts)
+                gathered.append(_Gathered(id(packed.expression), packed.arrays[0].name, packed.type, text))
+                inside.update(id(node) for node in walk(packed.expression))
         operands = [found[each] for each in tile.partial.operands if each not in inside]
         for access, at in operands:
             if id(access.node) in tile.partial.gathered:
@@ -189,18 +185,13 @@ class PartialTilePrinter:
         others = tuple(each for each in operands if id(each[0].node) not in tile.partial.gathered)
         return _PartialUpdate(replace(tile, mark=mark), tile.partial, results[0], others, tuple(gathered))
 
-    def _in_buffer(self, element: PackedElement) -> str:
-        """What stands in a buffer of register tiles."""
-        subscripts = "".join(f"[{self._expressions.text(each)}]" for each in element.subscripts)
-        return f"{self._names[element.packed.mark.name]}{subscripts}"
-
     def _ranges(self, nest: Sequence[isl.AstNode], trends: _Trends) -> tuple[list[str], list[_Counted]]:
         """Declarations of the bounds of a ``nest``, and the values of its counters, in any row."""
         lines: list[str] = []
         ranges: list[_Counted] = []
         for node in nest:
             identifier = identifier_of(node)
-            origin = self._ast.loops.get(_called(node), UNKNOWN)
+            origin = self._ast.loops.get(annotated_name(node), UNKNOWN)
             counter = self._names.declare(origin.counter or identifier)
             first, last = (self._names.declare(f"{each}_{counter}") for each in ("first", "last"))
             rows = ranges[0] if node is nest[-1] else None
@@ -263,7 +254,7 @@ class PartialTilePrinter:
         result = self._names.declare(f"partial_{access.array.name}")
         row, lane = self._names.declare("row"), self._names.declare("lane")
         in_row, in_lane = (f"const {self._kind} {each.counter} =" for each in (rows, lanes))
-        lines = [f"{indent}{tile.type.name} {result}[{height}][{width}] {_ALIGNED};"]
+        lines = [f"{indent}{tile.type.name} {result}[{height}][{width}] {ALIGNED};"]
         with self._at({each.identifier: each.counter for each in ranges}):
             element = vectors.element(access.array, at)
             nearest, stored_lanes = lanes.nearest(lane), lanes
@@ -277,7 +268,7 @@ class PartialTilePrinter:
             gathered = {}
             for each in update.gathered:
                 name = self._names.declare(f"partial_{each.name}")
-                lines.append(f"{indent}{each.kind.name} {name}[{update.partial.steps}][{width}] {_ALIGNED};")
+                lines.append(f"{indent}{each.kind.name} {name}[{update.partial.steps}][{width}] {ALIGNED};")
                 taken = f"{name}[{steps.counter} - {steps.first}]"
                 copy = [f"{in_lane} {lanes.nearest(lane)};"]
                 copy.append(f"{taken}[{lane}] = {each.text()};")
@@ -415,9 +406,9 @@ def _counts(node: isl.AstNode) -> bool:
     """Whether the loop ``node`` counts one by one up to a bound."""
     if node.for_is_degenerate():
         return True
-    test = node.for_get_cond()
-    counter, up = test.op_get_arg(0), _Op(test.op_get_type()) in {_Op.le, _Op.lt}
-    return up and is_number(node.for_get_inc(), 1) and counter.to_C_str() == identifier_of(node)
+    counter = node.for_get_cond().op_get_arg(0)
+    by_one = counts_up(node) and is_number(node.for_get_inc(), 1)
+    return by_one and counter.to_C_str() == identifier_of(node)
 
 
 def _mentions(node: isl.AstNode, identifiers: frozenset[str]) -> bool:
@@ -425,23 +416,9 @@ def _mentions(node: isl.AstNode, identifiers: frozenset[str]) -> bool:
     bounds = [node.for_get_init()]
     if not node.for_is_degenerate():
         bounds.append(node.for_get_cond().op_get_arg(1))
-    return any(not identifiers.isdisjoint(_identifiers(each)) for each in bounds)
+    return any(not identifiers.isdisjoint(identifiers_in(each)) for each in bounds)
 
 
 def _is_positive(expression: isl.AstExpr) -> bool:
     number = isl.ast_expr_type(expression.get_type()) == isl.ast_expr_type.int
     return bool(number and expression.int_get_val().is_pos())
-
-
-def _identifiers(expression: isl.AstExpr) -> Iterator[str]:
-    kind = isl.ast_expr_type(expression.get_type())
-    if kind == isl.ast_expr_type.id:
-        yield str(expression.id_get_id().get_name())
-    elif kind == isl.ast_expr_type.op:
-        for position in range(expression.op_get_n_arg()):
-            yield from _identifiers(expression.op_get_arg(position))
-
-
-def _called(node: isl.AstNode) -> str:
-    annotation = node.get_annotation()
-    return str(annotation.get_name()) if annotation is not None else ""

@@ -31,6 +31,9 @@ from polybuild.codegen.file.vector_types import VectorType, vector_of
 from polybuild.scop.model import Access, Array
 from polybuild.targets.model import Packed, RegisterTile
 
+ALIGNED = "__attribute__((aligned(64)))"
+"""What buffers begin at: a multiple of the longest vectors."""
+
 # Buffers of so many subscripts have rows.
 _ROWS = 2
 
@@ -96,7 +99,7 @@ class VectorPrinter:
         name = self._places[packed.mark.name]
         arrays = dict.fromkeys(access.array.name for access, _ in packed.elements if access.array.extents)
         told = f"/* a tile of {' and '.join(arrays)}, in the order of its use */"
-        return [f"{packed.type.name} {name}{extents} __attribute__((aligned(64))); {told}"]
+        return [f"{packed.type.name} {name}{extents} {ALIGNED}; {told}"]
 
     def rows(self, vectors: Sequence[Lanes | Move]) -> list[str]:
         """Declarations of pointers to the rows that ``vectors``, one after the other, use."""
@@ -161,7 +164,7 @@ class VectorPrinter:
             {id(access.node): partial(self.element, access.array, at) for access, at in instance.operands}
         )
         value = BodyPrinter(operands, _no_counter).visit(instance.packed.expression)
-        return f"{self._buffer_element(instance.packed, instance.subscripts)} = {value};"
+        return f"{self.buffer_element(instance.packed, instance.subscripts)} = {value};"
 
     def _lanes(self, instance: Lanes) -> str:
         tile = instance.tile
@@ -217,7 +220,7 @@ class VectorPrinter:
         pointer, lane = self._pointers.named(self._row(packed, at)), _lane(instance, packed, at)
         if pointer is not None and lane is not None:
             return f"{pointer}[{lane}]"
-        place = self._buffer_element(packed, at)
+        place = self.buffer_element(packed, at)
         return self._vector(instance.tile, f"&{place}", packed.type) if packed.vector else place
 
     def variable(self, tile: RegisterTile, block: tuple[int, int]) -> str:
@@ -266,7 +269,8 @@ class VectorPrinter:
             f"[{self._expressions.text(each)}]" for each in at[:-1]
         )
 
-    def _buffer_element(self, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
+    def buffer_element(self, packed: Packed, at: tuple[isl.AstExpr, ...]) -> str:
+        """The element of a buffer at the subscripts ``at``."""
         return f"{self._row(packed, at)}[{self._expressions.text(at[-1])}]"
 
 

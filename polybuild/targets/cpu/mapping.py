@@ -384,7 +384,8 @@ class _CpuMapper:
         reduced = reduced_members(node, accesses, self._dependences)
         moved = without_accumulators(node, reduced, accesses, self._dependences)
         scalar = vector is None and band.innermost
-        inner = (node.band_n_member() - 1 if scalar else None) if vector is None else vector.member
+        last = node.band_n_member() - 1 if band.innermost else None
+        inner = last if vector is None else vector.member
         if not around.tiled and is_worth_tiling(
             node, moved, self._context, len(reduced), inner=inner, scalar=scalar
         ):

@@ -99,10 +99,11 @@ class RegisterTiler:
         panel = outer + len(order)
         points = insert_tiles(band, list(order.items())).child(0)
         nest = self._blocked_nest(points, kernel, sizes, BlockDepths(panel))
-        sequence = None if nest is None else self._separate(nest)
+        partial = None if nest is None else _partial_tile(len(self.tiles), nest)
+        sequence = None if nest is None else self._separate(nest, partial)
         if nest is None or sequence is None:
             return None
-        built = self._build(sequence, nest)
+        built = self._build(sequence, nest, partial)
         if threads:
             built = self._mark_parallel(_up_to(built, outer - len(others) if outer_first else outer))
         tiled = tuple(order.get(member, sizes.block.nr) for member in range(3))
@@ -124,8 +125,11 @@ class RegisterTiler:
         full = full_steps(schedule, written.relation, read)
         return None if full.is_empty() else BlockedNest(kernel, sizes, depths, band, schedule, full)
 
-    def _separate(self, nest: BlockedNest) -> isl.ScheduleNode | None:
-        """Run full blocks before or after all else in the band, as is legal; their place in the sequence."""
+    def _separate(self, nest: BlockedNest, partial: PartialTile | None) -> isl.ScheduleNode | None:
+        """Run full blocks before or after all else in the band, as is legal; their place in the sequence.
+
+        What is left may be computed as a ``partial`` tile, if given.
+        """
         run = nest.schedule.prefix.intersect_range(nest.full).domain()
         # what the parameters are anyway would make pieces of the rest, one for each of it that does not hold
         full = isl.UnionSet.from_set(run).gist_params(self._scop.context)
@@ -137,7 +141,6 @@ class RegisterTiler:
             if is_legal_below(sequence, self._dependences):
                 rest_band, depth = sequence.child(1 - place).child(0), sequence.get_tree_depth()
                 blocks = prefix_schedule(nest.band)
-                partial = _partial_tile(len(self.tiles), nest)
                 # a triangle saves less than copies of several operands take
                 alone = K if partial is not None and len(partial.gathered) == 1 else None
                 in_one_piece = rest.apply(blocks).is_disjoint(full.apply(blocks)) and _is_box(
@@ -148,16 +151,18 @@ class RegisterTiler:
                 if nest.kernel.steps > 1:  # a sum waits for itself: others in between
                     rest_band = permute(rest_band, [K, M, N])
                 if in_one_piece and partial is not None:
-                    rest_band = insert_mark(rest_band, _partial_mark(len(self.tiles))).child(0)
+                    rest_band = insert_mark(rest_band, partial.mark).child(0)
                 mapped = self._map_rest(rest_band)
                 return mapped.ancestor(mapped.get_tree_depth() - depth).child(place)
         return None
 
-    def _build(self, place: isl.ScheduleNode, nest: BlockedNest) -> isl.ScheduleNode:
+    def _build(
+        self, place: isl.ScheduleNode, nest: BlockedNest, partial: PartialTile | None
+    ) -> isl.ScheduleNode:
         """Everything within the tiles for the caches; returns a node in it."""
         # what a single row loads is used once
         operands = [] if nest.kernel.single else find_packed_operands(self._scop, nest, self._numbers)
-        tile = _register_tile(len(self.tiles), nest, operands)
+        tile = _register_tile(len(self.tiles), nest, operands, partial)
         self.tiles.append(tile)
         node = _block(place, nest, tile, self._scop.context)
         depths = nest.depths
@@ -250,7 +255,9 @@ def _in_one_piece(band: isl.ScheduleNode) -> isl.ScheduleNode:
     return band
 
 
-def _register_tile(index: int, nest: BlockedNest, operands: list[PackedOperand]) -> RegisterTile:
+def _register_tile(
+    index: int, nest: BlockedNest, operands: list[PackedOperand], partial: PartialTile | None
+) -> RegisterTile:
     block, inner, schedule, update = nest.sizes.block, nest.depths.inner, nest.schedule, nest.kernel.update
     load = f"load{index}"
     first = multiples(nest.full.get_space(), inner + N, block.lanes)
@@ -277,12 +284,8 @@ def _register_tile(index: int, nest: BlockedNest, operands: list[PackedOperand])
             needs=schedule.prefix.apply_range(copy_instances(load, nest.full, nest.block_instances)),
         ),
         packed=tuple(each.packed for each in operands),
-        partial=_partial_tile(index, nest),
+        partial=partial,
     )
-
-
-def _partial_mark(index: int) -> Mark:
-    return Mark(MarkKind.PARTIAL, index)
 
 
 def _partial_tile(index: int, nest: BlockedNest) -> PartialTile | None:
@@ -303,7 +306,7 @@ def _partial_tile(index: int, nest: BlockedNest) -> PartialTile | None:
     if any(each.stride(m) is not Stride.NONE for each in gathered):
         return None
     return PartialTile(
-        _partial_mark(index),
+        Mark(MarkKind.PARTIAL, index),
         (inner + M, inner + K, inner + N),
         nest.sizes.kc,
         tuple(id(each.access.node) for each in operands),

@@ -147,7 +147,7 @@ def front_sizes(
     """
     if context.options.tile_sizes:
         return tile_sizes(accesses, members, vector, context, pages)
-    if vector is not None and any(each.stride(vector) is Stride.FAR for each in _linear(accesses, vector)):
+    if vector is not None and _gathered(accesses, vector):
         vector = None
     sizes = tile_sizes(accesses, members, vector, context, pages)
     return (min(sizes[:2]),) * 2 + sizes[2:]
@@ -160,15 +160,16 @@ def vector_size(accesses: list[Reference], vector: int, memory: Memory, pages: i
     are no more rows at once than prefetchers follow, and some more if the rows are reused. Accesses that data
     direct walk along no columns.
     """
-    gathered = [each for each in _linear(accesses, vector) if each.stride(vector) is Stride.FAR]
+    gathered = _gathered(accesses, vector)
     if not gathered:
         return pages * memory.page // DOUBLE
     return 4 * memory.streams if all(is_reused(each) for each in gathered) else memory.streams
 
 
-def _linear(accesses: Sequence[Reference], member: int) -> list[Reference]:
-    """The accesses of which it is known how a member moves them."""
-    return [each for each in accesses if None not in (row[member] for row in each.matrix)]
+def _gathered(accesses: Sequence[Reference], vector: int) -> list[Reference]:
+    """The accesses that a vector loop gathers from columns: it is known how far apart their elements are."""
+    linear = (each for each in accesses if None not in (row[vector] for row in each.matrix))
+    return [each for each in linear if each.stride(vector) is Stride.FAR]
 
 
 def is_reused(reference: Reference) -> bool:
