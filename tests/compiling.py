@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from polybuild.driver.file import FileResult, compile_source
@@ -18,6 +19,14 @@ QUICK = ("-fno-ivopts", "-Wno-ignored-optimization-argument")
 
 IDLE = ("-include", "omp.h", "-DPOLYBUILD_TEAM", "-Dpolybuild_team=omp_get_max_threads")
 """Threads as on an idle machine, whatever else runs beside the tests."""
+
+
+def in_turn(names: Iterable[str], *turns: Sequence[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """Parameters of tests: each name with all of one of ``turns``, the next name with the next one.
+
+    Where each turn has every value once, all pairs of a name and a value are there, without the full product.
+    """
+    return [(name, *each) for number, name in enumerate(names) for each in turns[number % len(turns)]]
 
 
 def transform(path: Path, text: str | bytes, *flags: str, **options: object) -> FileResult:

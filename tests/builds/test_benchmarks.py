@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.mpi_libraries import LIBRARIES
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -151,7 +153,8 @@ def test_an_unknown_kernel_of_the_model_is_refused() -> None:
 def test_programs_agree_on_ranks() -> None:
     """Those that other tests do not run on ranks; where ranks share nothing nothing is compared."""
     chosen = ["heat", "heat-3d", "trmm", "csr", "triangle"]
-    done = benchmark("--programs", ",".join(chosen), "--ranks", "2,7", name="agreement")
+    words = ("--programs", ",".join(chosen), "--ranks", "2,7", "--libraries", LIBRARIES[-1].name)
+    done = benchmark(*words, name="agreement")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert lines[-1] == "all agree"
@@ -172,8 +175,10 @@ def test_ranks_that_fail_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_scaling_on_paper_stands_beside_what_is_measured(tmp_path: Path) -> None:
     """Counts of ranks in turn, with results that agree; how near times are a quiet machine tells."""
     record = tmp_path / "here.json"
+    machine = tmp_path / "machine.toml"
+    machine.write_text("version = 1\n", encoding="utf-8")
     words = ("--programs", "product", "--ranks", "1,2,3", "--rounds", "1", "--json", str(record))
-    done = benchmark(*words, name="ranks")
+    done = benchmark(*words, "--part", "0.4", "--machine", str(machine), name="ranks")
     assert done.returncode == 0, done.stdout + done.stderr
     rows = json.loads(record.read_text(encoding="utf-8"))["rows"]
     assert [(each["program"], each["ranks"]) for each in rows] == [("product", each) for each in (1, 2, 3)]

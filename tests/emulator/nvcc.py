@@ -19,7 +19,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 MAGIC = b"emulator"
 _WITH_VALUE = {"-o", "-gencode", "-Xptxas", "-arch", "-ccbin", "-Xcompiler", "-I", "-D", "-std"}
-FLAGS = ("-std=c++17", "-O1", "-g", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-fno-exceptions")
+FLAGS = ("-std=c++17", "-Og", "-g1", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-fno-exceptions")
+"""``-Og`` has each access once, as ``-O1`` has, in half the time; faults are told with lines alone."""
 
 
 _BARRIER = re.compile(r"(?:__syncthreads|BARRIER|(cooperative_groups::this_grid\(\)\.sync))\s*\(\s*\)\s*;")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,10 +48,28 @@ def workbench(emulator: stand_ins.StandIns, runtime: Path, tmp_path: Path) -> Wo
     return Workbench(emulator, runtime, tmp_path)
 
 
+@functools.cache
+def starts(library: Mpi) -> bool:
+    """Whether an implementation of MPI is of use here; a single one has to be."""
+    if len(LIBRARIES) == 1:
+        return True
+    with tempfile.TemporaryDirectory() as folder:
+        return library.starts(Path(folder))
+
+
 @pytest.fixture(scope="module", params=LIBRARIES, ids=lambda each: each.name)
-def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
+def mpi(request: pytest.FixtureRequest) -> Mpi:
     """Each implementation of MPI that is here, and starts ranks."""
     library: Mpi = request.param
-    if len(LIBRARIES) > 1 and not library.starts(tmp_path_factory.mktemp("mpi")):
+    if not starts(library):
         pytest.skip(f"{library.name} starts no ranks on this machine")
     return library
+
+
+@pytest.fixture
+def some_mpi(request: pytest.FixtureRequest) -> Mpi:
+    """One of them, which differs from test to test: for programs that ask of MPI what others ask of each."""
+    usable = [each for each in LIBRARIES if starts(each)]
+    if not usable:
+        pytest.skip("no MPI starts ranks on this machine")
+    return usable[len(request.node.name) % len(usable)]

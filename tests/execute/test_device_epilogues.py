@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 
 import pytest
+from compiling import in_turn
 from device_programs import FLAGS, HAS_OPENCL, Workbench, build, on, run, transform
 
 from polybuild.targets.gpu.nvcc import build_image
@@ -86,6 +88,14 @@ int main(int argc, char **argv)
 VALUES = "(i * 37 % 101) / (REAL)7 - 5", "(i * 53 % 103) / (REAL)9 - 6"
 WHOLE = "i * 37 % 101 - 50", "i * 53 % 103 - 51"
 SIZES = ("7 33 20", "33 7 1", "1 1 1", "0 5 5", "5 6 0", "16 32 8", "17 40 9")
+KEEPING = """\
+#!/bin/sh
+for each; do last="$each"; done
+cp "$last" {file}
+while [ "$1" != -o ]; do shift; done
+echo an image > "$2"
+"""
+"""In place of nvcc: keeps the kernels' text, the last word of its command line, and makes no code of it."""
 TILES = {"tile_sizes": (8, 16, 4), "block_sizes": (4, 4), "grid_sizes": (2, 1)}
 
 
@@ -103,17 +113,26 @@ def program(forms, real="float", values=VALUES):
     return (head + functions + main).replace("REAL", real)
 
 
-def kernel_text(folder):
-    """The text of the kernels that were compiled last."""
-    return (folder / "kernels.cu").read_text().partition("__global__")[2]
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """What the region of a program becomes for CUDA, and the text of its kernels, which nobody compiles."""
+    nvcc, kept = tmp_path / "nvcc", tmp_path / "kept.cu"
+    nvcc.write_text(KEEPING.format(file=shlex.quote(str(kept))))
+    nvcc.chmod(0o755)
+    monkeypatch.setenv("POLYBUILD_CACHE", "0")
+
+    def make(text, **options):
+        (region,) = transform(text, "cuda", tmp_path, nvcc=str(nvcc), **options).regions
+        return region, kept.read_text()
+
+    return make
 
 
 @pytest.fixture
 def workbench(emulator, runtime, tmp_path, monkeypatch):
-    """Where programs are made; the kernels' text is kept when they are compiled."""
+    """Where programs are made."""
     monkeypatch.setenv("NVCC", emulator.nvcc)
     monkeypatch.setenv("POLYBUILD_CACHE", "0")
-    monkeypatch.setenv("POLYBUILD_EMULATOR_KEEP", str(tmp_path / "kernels.cu"))
     return Workbench(emulator, runtime, tmp_path)
 
 
@@ -137,12 +156,11 @@ def compare(workbench):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_one_kernel_for_each_form(form, workbench):
+def test_one_kernel_for_each_form(form, written):
     """What is overwritten is not loaded, and all that is computed is stored once."""
-    result = transform(program([FORMS[form]]), "cuda", workbench.folder, **TILES)
-    (region,) = result.regions
+    region, text = written(program([FORMS[form]]), **TILES)
     assert (region.backend, region.kernels) == ("cuda", 1)
-    text = kernel_text(workbench.folder)
+    text = text.partition("__global__")[2]
     loads = re.findall(r"_own\[\d\]\[\d\] = C\[", text)
     assert bool(loads) == (form in SCALED and form not in {"blas", "added", "three nests"})
     assert "s_expanded[" not in text
@@ -150,25 +168,38 @@ def test_one_kernel_for_each_form(form, workbench):
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
 @pytest.mark.parametrize("form", TRIANGLES)
-def test_sums_leave_no_registers_to_what_all_tiles_share(form, workbench):
+def test_sums_leave_no_registers_to_what_all_tiles_share(form, written):
     """Addresses that nvcc computes once for all tiles of a block would be spilled."""
-    transform(program([TRIANGLES[form]], "double"), "cuda", workbench.folder)
-    image = build_image((workbench.folder / "kernels.cu").read_text(), "nvcc", (90,), contract=True)
+    _, text = written(program([TRIANGLES[form]], "double"))
+    image = build_image(text, "nvcc", (90,), contract=True)
     assert [each.spills for each in image.usage] == [0] * len(image.usage)
 
 
 @pytest.mark.parametrize("form", MORE)
-def test_what_stays_apart(form, workbench):
+def test_what_stays_apart(form, written):
     kernels, loops = MORE[form]
-    (region,) = transform(program([loops]), "cuda", workbench.folder, **TILES).regions
+    region, _ = written(program([loops]), **TILES)
     assert region.kernels == kernels
 
 
-@pytest.mark.parametrize("backend", ["cuda", pytest.param("opencl", marks=pytest.mark.opencl)])
-@pytest.mark.parametrize("forms", [OVERWRITTEN, SCALED, {name: form for name, (_, form) in MORE.items()}])
-@pytest.mark.parametrize("real", ["float", "double"])
-def test_results(real, forms, backend, compare):
-    compare(program(forms.values(), real), backend, len(forms), SIZES, **TILES)
+GROUPS = {
+    "overwritten": OVERWRITTEN,
+    "scaled": SCALED,
+    "apart": {name: form for name, (_, form) in MORE.items()},
+}
+TURNS = [("float", "cuda"), ("double", "opencl")], [("double", "cuda"), ("float", "opencl")]
+
+
+@pytest.mark.parametrize(
+    ("group", "real", "backend"),
+    [
+        pytest.param(*each, marks=[pytest.mark.opencl] * (each[-1] == "opencl"))
+        for each in in_turn(GROUPS, *TURNS)
+    ],
+)
+def test_results(group, real, backend, compare):
+    forms = GROUPS[group].values()
+    compare(program(forms, real), backend, len(forms), SIZES, **TILES)
 
 
 def test_results_with_usual_tiles(compare):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 
@@ -165,18 +166,17 @@ def test_debugger_stays_in_the_region(compiler, tmp_path):
     source = tmp_path / "in.c"
     written = write(tmp_path / "out.c", transform(source, HEAT, "-O0").text)
     program = compiled([compiler], written, "-O0", "-g")
-    for line in CODE:
-        assert stops(program, f"break in.c:{line}", "run", tmp_path)[:1] == [line]
+    first = [(f"tbreak in.c:{line}", "run", "kill") for line in CODE]
+    assert stops(program, tmp_path, *itertools.chain.from_iterable(first)) == CODE
     region = REGIONS["heat"]
-    seen = stops(program, "break heat", "run", tmp_path, *["next"] * 60)
+    seen = stops(program, tmp_path, "break heat", "run", *["next"] * 60, "kill")
     inside = seen[: next((at for at, line in enumerate(seen) if line > region[-1]), len(seen))]
     assert set(inside[1:]) <= set(region)
     assert len(inside) > 20 or seen[len(inside)] == region[-1] + 1
 
 
-def stops(program, first, run, folder, *more):
+def stops(program, folder, *script):
     """The lines that a debugger shows itself at after these commands."""
-    script = [first, "run" if run else run, *more, "kill"]
     command = ["gdb", "-nx", "-batch", *(word for each in script for word in ("-ex", each)), str(program)]
     text = subprocess.run(
         command,

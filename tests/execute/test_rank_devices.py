@@ -322,11 +322,11 @@ def test_a_rank_whose_device_fails_ends_well_or_ends_all(mpi, regions, tmp_path,
         assert_all_print(done, original(regions), 2)
 
 
-def test_kernels_of_cuda(mpi, emulator, runtime, tmp_path, monkeypatch):
+def test_kernels_of_cuda(some_mpi, emulator, runtime, tmp_path, monkeypatch):
     monkeypatch.setenv("NVCC", emulator.nvcc)
-    program = made(REGIONS, mpi, runtime, tmp_path, "cuda")
+    program = made(REGIONS, some_mpi, runtime, tmp_path, "cuda")
     for ranks in (1, 2):
-        done = mpi.run(program, ranks, LD_LIBRARY_PATH=str(emulator.folder), POLYBUILD_BACKEND="cuda")
+        done = some_mpi.run(program, ranks, LD_LIBRARY_PATH=str(emulator.folder), POLYBUILD_BACKEND="cuda")
         assert_all_print(done, original(program), ranks)
         assert all(runs(done.stderr).values())
 

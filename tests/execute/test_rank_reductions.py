@@ -61,16 +61,16 @@ def _in_whole_lines(text):
     return text
 
 
-def test_exact_reductions(mpi, tmp_path):
+def test_exact_reductions(some_mpi, tmp_path):
     shared, expected, regions = built(
-        tmp_path, mpi, program(BODIES | NESTED, 2147483647), Options(min_work=0, distribute="mpi")
+        tmp_path, some_mpi, program(BODIES | NESTED, 2147483647), Options(min_work=0, distribute="mpi")
     )
     told = [" ".join(each.remarks) for each in regions]
     parts = {name for name, each in zip(BODIES | NESTED, told, strict=True) if "their parts of" in each}
     assert {"sum", "maximum", "bits", "largest magnitude", "in steps", "of what ranks made"} <= parts
     assert not parts & {"read in between", "prefix", "rows", "local"}
     for ranks in (1, 3, 4):
-        assert_all_print(mpi.run(shared, ranks), expected, ranks)
+        assert_all_print(some_mpi.run(shared, ranks), expected, ranks)
 
 
 def test_sums_in_another_order_are_the_same_on_all_ranks(mpi, tmp_path):
@@ -92,12 +92,14 @@ def _close(one: str, other: str) -> bool:
     return math.isclose(first, second, rel_tol=1e-6) or (math.isnan(first) and math.isnan(second))
 
 
-def test_proof_of_a_block_asks_for_the_order_of_its_instances_alone(mpi, tmp_path):
+def test_proof_of_a_block_asks_for_the_order_of_its_instances_alone(some_mpi, tmp_path):
     """All that a loop of two levels accumulates in one element, every second iteration of the inner one."""
     body = """for (int i = 3; i < n + 2; i++)
       for (int j = n - 2; j >= 3; j = j - 2) b[0] += (unsigned)a[j];"""
     options = Options(min_work=0, distribute="mpi", fusion="max")
-    shared, expected, (region,) = built(tmp_path, mpi, program({"every second": body}, 2147483647), options)
+    shared, expected, (region,) = built(
+        tmp_path, some_mpi, program({"every second": body}, 2147483647), options
+    )
     assert "their parts of 'b'" in " ".join(region.remarks)
     for ranks in (1, 3):
-        assert_all_print(mpi.run(shared, ranks), expected, ranks)
+        assert_all_print(some_mpi.run(shared, ranks), expected, ranks)

@@ -89,9 +89,9 @@ def messages_of(done):
 
 
 @pytest.mark.parametrize("kernel", ["gemm", "jacobi-2d", "lu", "gramschmidt", "correlation"])
-def test_kernels(mpi, kernel, tmp_path):
+def test_kernels(some_mpi, kernel, tmp_path):
     """Products, stencils, triangular loops, sweeps along rows and columns, and what cannot be shared."""
-    toolchain = Toolchain(mpi.name, mpi.compiler, CHECKED)
+    toolchain = Toolchain(some_mpi.name, some_mpi.compiler, CHECKED)
     result = transform(kernel, SHARED, WRITTEN_FOR)
     assert [each.status for each in result.regions] == ["transformed"]
     file = tmp_path / f"{kernel}.c"
@@ -103,13 +103,13 @@ def test_kernels(mpi, kernel, tmp_path):
     for extents in ((0,), (1,), (7,), shapes(kernel, (29, 17, 13, 11))):
         expected = run(plain, tuple(map(str, extents)))
         for ranks in (1, 3):
-            assert_all_print(mpi.run(program, ranks, *extents), expected, ranks)
+            assert_all_print(some_mpi.run(program, ranks, *extents), expected, ranks)
 
 
 @pytest.mark.parametrize(("kernel", "steps"), [("jacobi-1d", 8), ("jacobi-2d", 3), ("heat-3d", 4)])
-def test_steps_between_exchanges(mpi, kernel, steps, tmp_path):
+def test_steps_between_exchanges(some_mpi, kernel, steps, tmp_path):
     """Blocks with many rows, with fewer than neighbours need, and ranks without any."""
-    toolchain = Toolchain(mpi.name, mpi.compiler, CHECKED)
+    toolchain = Toolchain(some_mpi.name, some_mpi.compiler, CHECKED)
     result = transform(kernel, replace(SHARED, rank_steps=steps), WRITTEN_FOR)
     (region,) = result.regions
     assert any(f"they meet once in {steps} steps" in each for each in region.remarks)
@@ -118,7 +118,7 @@ def test_steps_between_exchanges(mpi, kernel, steps, tmp_path):
     plain = build(source(kernel), tmp_path / "plain", PLAIN)
     for extents, ranks in (((29, 11), 3), ((13, 8), 7), ((4, 5), 7), ((29, 1), 2)):
         expected = run(plain, tuple(map(str, extents)))
-        assert_all_print(mpi.run(shared, ranks, *extents), expected, ranks)
+        assert_all_print(some_mpi.run(shared, ranks, *extents), expected, ranks)
 
 
 def test_steps_between_exchanges_cost_messages_and_no_bytes(mpi, tmp_path):
@@ -156,16 +156,16 @@ def forms(group):
 
 
 @pytest.mark.parametrize("group", ["normal-form-edges", "data-dependent"])
-def test_forms(mpi, group, tmp_path):
+def test_forms(some_mpi, group, tmp_path):
     """Loops in many forms, those with dynamic bounds among them."""
     flags = region_programs.FLAGS
     for name, text in zip(("in", "out"), forms(group), strict=True):
         (tmp_path / f"{name}.c").write_text(text)
-    for file, compiler, more in (("in", "gcc", ()), ("out", mpi.compiler, ("-fopenmp",))):
+    for file, compiler, more in (("in", "gcc", ()), ("out", some_mpi.compiler, ("-fopenmp",))):
         command = [compiler, *flags, *more, tmp_path / f"{file}.c", "-o", tmp_path / file, "-lm", "-w"]
         subprocess.run(command, check=True)
     expected = subprocess.run([tmp_path / "in"], check=True, capture_output=True, text=True)
-    assert_all_print(mpi.run(tmp_path / "out", 3), expected.stdout.splitlines(), 3)
+    assert_all_print(some_mpi.run(tmp_path / "out", 3), expected.stdout.splitlines(), 3)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7])
