@@ -339,7 +339,7 @@ class Packed:
     copy statement and in the register tile, ``extents`` its extents. Where ``vector`` is
     true the last subscript runs along the lanes of a vector, else all lanes use one value.
     ``needs`` maps the instances of ``update`` that use it to that of the copy statement: those in register
-    tiles, and all others beside them where it is ``shared``.
+    tiles, and all others beside them where it is ``shared``: those below ``within`` alone, if that is given.
     """
 
     mark: Mark
@@ -353,6 +353,7 @@ class Packed:
     vector: bool
     shared: bool
     needs: isl.Map
+    within: Mark | None = None
 
     @property
     def copy(self) -> str:

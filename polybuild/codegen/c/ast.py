@@ -169,7 +169,7 @@ class _AstBuilder(AstCallbacks):
         }
         self._branch_free = branch_free(scop)
         self._within: list[RegisterTile] = []  # the register tiles whose marks are around
-        self._packed: list[Mark] = []  # those of buffers that are around
+        self._packed: list[Mark] = []  # those of buffers, and partial tiles, that are around
         self.instances: dict[str, Instance] = {}
         self.loops: dict[str, LoopOrigin] = {}
         self.dynamic: dict[str, RestoredLoop] = {}
@@ -210,7 +210,7 @@ class _AstBuilder(AstCallbacks):
     def before_mark(self, mark: isl.Id, build: isl.AstBuild) -> None:
         """Go below a mark, which register tiles and accumulators may begin at."""
         self._within.extend(self.tiles.entered(Mark.of_id(mark)))
-        self._packed.extend({Mark.of_id(mark)} & self.tiles.buffers.keys())
+        self._packed.extend({Mark.of_id(mark)} & (self.tiles.buffers.keys() | self.tiles.partial.keys()))
         self.accumulators.enter(Mark.of_id(mark), build)
 
     def after_mark(self, node: isl.AstNode, _build: isl.AstBuild) -> isl.AstNode:

@@ -13,7 +13,7 @@ from pycparser import c_ast
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.bodies import c_text
-from polybuild.codegen.c.nodes import identifier_of, is_loop, kind_of, nodes_below, users_below
+from polybuild.codegen.c.nodes import IF, identifier_of, is_loop, kind_of, nodes_below, users_below
 from polybuild.codegen.file.team import THREAD
 from polybuild.poly.marks import Mark
 from polybuild.scop.model import Array, Scop, Statement
@@ -63,7 +63,8 @@ class LocalVariables:
             elif not _may_be_inside(loop, array):
                 private.append(array)
             else:
-                lines.append(local_declaration(array))
+                starts = array.is_scalar and self._is_set_within(loop.for_get_body(), array)
+                lines.append(local_declaration(array, starts=starts))
                 arrays = arrays or not array.is_scalar
                 self.declared.add(array.name)
         directive = replace(directive, private=tuple(private))
@@ -102,6 +103,20 @@ class LocalVariables:
             )
             whole = self._all_users(array)
             if any(self._users(each, array) == whole and _may_be_inside(each, array) for each in loops):
+                return True
+        return False
+
+    def _is_set_within(self, body: isl.AstNode, array: Array) -> bool:
+        """Whether a loop or condition in ``body`` has the first statement that names ``array``, but not all.
+
+        Every value that is read was written, but a compiler cannot see that then, and may warn.
+        """
+        whole = self._users(body, array)
+        for each in nodes_below(body):
+            users = self._users(each, array)
+            if users and kind_of(each) == isl.ast_node_type.user:
+                return False
+            if 0 < users < whole and (is_loop(each) or kind_of(each) == IF):
                 return True
         return False
 
@@ -147,8 +162,8 @@ def local_declarations(scop: Scop, buffered: Container[str], inside: Container[s
     ]
 
 
-def local_declaration(array: Array) -> str:
-    """The declaration of a variable of the region, moved before the generated loops."""
+def local_declaration(array: Array, *, starts: bool = False) -> str:
+    """The declaration of a variable of the region, moved before the generated loops; it ``starts`` as 0."""
     declaration = copy.deepcopy(array.declared)
     assert declaration is not None  # noqa: S101 - the model says so of local arrays
     declaration.init = None
@@ -160,4 +175,4 @@ def local_declaration(array: Array) -> str:
     inner.declname = array.name
     inner.quals = [each for each in inner.quals if each != "const"]
     declaration.name = array.name
-    return f"{c_text(declaration)};"
+    return f"{c_text(declaration)}{' = 0' if starts else ''};"

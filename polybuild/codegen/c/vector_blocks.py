@@ -126,8 +126,12 @@ class Tiles:
         self, statement: Statement, marks: Sequence[Mark], build: isl.AstBuild
     ) -> tuple[PackedElement, ...]:
         """What an instance of ``statement`` in no block takes from the buffers of ``marks`` around it."""
-        buffers = [self.buffers[each] for each in marks]
-        used = [each for each in buffers if each.shared and each.update.name == statement.name]
+        buffers = [self.buffers[each] for each in marks if each in self.buffers]
+        used = [
+            each
+            for each in buffers
+            if each.shared and each.update.name == statement.name and each.within in (None, *marks)
+        ]
         if not used:
             return ()
         schedule = isl.Map.from_union_map(build.get_schedule())

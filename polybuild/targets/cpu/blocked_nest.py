@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polybuild.poly.relations import sets_of
 from polybuild.targets.cpu.microkernel import MicroKernel, MicroKernelSizes
 from polybuild.targets.model import Offset
 from polybuild.transform.tiling.registers import BlockSchedule
@@ -34,7 +35,10 @@ class BlockDepths:
 
 @dataclass(frozen=True, slots=True)
 class BlockedNest:
-    """A band ``(M, K, N)`` within blocks: ``full`` are the time stamps that register tiles take."""
+    """A band ``(M, K, N)`` within blocks: ``full`` are the time stamps that register tiles take.
+
+    Of blocks that are not full, partial ones may take those that are ``begun`` before all else in the block.
+    """
 
     kernel: MicroKernel
     sizes: MicroKernelSizes
@@ -42,6 +46,15 @@ class BlockedNest:
     band: isl.ScheduleNode
     schedule: BlockSchedule
     full: isl.Set
+    begun: isl.Set | None = None
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether other statements are in the band, or the update reads other elements of what it writes."""
+        update = self.kernel.update
+        written = update.accumulator.access.array
+        others = len(sets_of(self.band.get_domain())) > 1
+        return others or any(each.access.array is written for each in update.operands)
 
     @property
     def block_instances(self) -> list[int | tuple[int, int]]:

@@ -10,6 +10,7 @@ are far from each other in memory they read the copy as well.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import islpy as isl
 
@@ -54,18 +55,27 @@ class _Layout:
     values: tuple[isl.PwAff, ...]
 
 
-def find_packed_operands(scop: Scop, nest: BlockedNest, numbers: Iterator[int]) -> list[PackedOperand]:
-    """What to pack for the register tiles at ``nest``; ``numbers`` makes the buffers' names unique."""
+def find_packed_operands(
+    scop: Scop, nest: BlockedNest, numbers: Iterator[int], begun: Mark
+) -> list[PackedOperand]:
+    """What to pack for the register tiles at ``nest``; ``numbers`` makes the buffers' names unique.
+
+    What of other blocks is begun as partial tiles stands below the mark ``begun``.
+    """
     found = []
+    everything = (
+        nest.schedule.prefix.range() if nest.begun is None else nest.full.union(nest.begun).coalesce()
+    )
     for part in packable_parts(nest.kernel.update, *nest.kernel.members):
         layout = _along_n(nest) if part.vector else _along_m(nest)
-        everything = nest.schedule.prefix.range()
         wanted = [everything, nest.full] if _is_strided(nest, part) else [nest.full]
         constant = (each for each in wanted if _is_constant(scop, nest, each, part, layout.scope))
         stamps = next(constant, None)
         if stamps is not None:
             shared = stamps is everything
             buffer = _packed_operand(nest, part, layout, stamps, next(numbers), shared=shared)
+            if buffer is not None and nest.begun is not None:
+                buffer = replace(buffer, packed=replace(buffer.packed, within=begun))
             if buffer is not None:
                 found.append(buffer)
     return found

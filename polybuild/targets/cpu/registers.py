@@ -22,7 +22,6 @@ import islpy as isl
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.relations import sets_of
 from polybuild.poly.trees import insert_mark, is_band, prefix_schedule
 from polybuild.schedule.legality import is_legal_below
 from polybuild.scop.model import Scop
@@ -42,6 +41,7 @@ from polybuild.transform.tiling.registers import (
     full_steps,
     insert_tiles,
     multiples,
+    partial_steps,
     writes_whole_blocks,
 )
 
@@ -99,9 +99,14 @@ class RegisterTiler:
         panel = outer + len(order)
         points = insert_tiles(band, list(order.items())).child(0)
         nest = self._blocked_nest(points, kernel, sizes, BlockDepths(panel))
-        partial = None if nest is None else _partial_tile(len(self.tiles), nest)
-        sequence = None if nest is None else self._separate(nest, partial)
-        if nest is None or sequence is None:
+        if nest is None:
+            return None
+        partial = _partial_tile(len(self.tiles), nest)
+        sequence = self._begin(nest, partial)
+        if sequence is None:
+            nest, partial = replace(nest, begun=None), None if nest.is_mixed else partial
+            sequence = self._separate(nest, partial)
+        if sequence is None:
             return None
         built = self._build(sequence, nest, partial)
         if threads:
@@ -123,16 +128,48 @@ class RegisterTiler:
             return None
         read = [each.access.relation for each in update.operands if each.access.array is written.array]
         full = full_steps(schedule, written.relation, read)
-        return None if full.is_empty() else BlockedNest(kernel, sizes, depths, band, schedule, full)
+        if full.is_empty():
+            return None
+        nest = BlockedNest(kernel, sizes, depths, band, schedule, full)
+        if not nest.is_mixed:
+            return nest
+        begun = partial_steps(schedule, full, written.relation, read)
+        triangle = _is_triangle(begun.union(full).coalesce(), depths.inner)
+        return replace(nest, begun=begun) if triangle and not begun.is_empty() else nest
+
+    def _run_at(self, nest: BlockedNest, stamps: isl.Set) -> isl.UnionSet:
+        """The instances of the update at these time ``stamps``.
+
+        What the parameters are anyway would make pieces of the rest, one for each of it that does not hold.
+        """
+        run = nest.schedule.prefix.intersect_range(stamps).domain()
+        return isl.UnionSet.from_set(run).gist_params(self._scop.context)
+
+    def _begin(self, nest: BlockedNest, partial: PartialTile | None) -> isl.ScheduleNode | None:
+        """Run full blocks, then what partial ones take, then all else; the place of the full ones.
+
+        None if that is not legal, or nothing but full blocks is for the registers.
+        """
+        if nest.begun is None or partial is None:
+            return None
+        full, begun = self._run_at(nest, nest.full), self._run_at(nest, nest.begun)
+        rest = nest.band.get_domain().subtract(full).subtract(begun).coalesce()
+        sequence = distribute(nest.band, [full, begun, rest])
+        if rest.is_empty() or not is_legal_below(sequence, self._dependences):
+            return None
+        depth = sequence.get_tree_depth()
+        # rows of the block do not wait for each other
+        mapped = self._map_rest(permute(sequence.child(2).child(0), [K, M, N]))
+        began = mapped.ancestor(mapped.get_tree_depth() - depth).child(1).child(0)
+        mapped = self._map_rest(insert_mark(_in_one_piece(began), partial.mark).child(0))
+        return mapped.ancestor(mapped.get_tree_depth() - depth).child(0)
 
     def _separate(self, nest: BlockedNest, partial: PartialTile | None) -> isl.ScheduleNode | None:
         """Run full blocks before or after all else in the band, as is legal; their place in the sequence.
 
         What is left may be computed as a ``partial`` tile, if given.
         """
-        run = nest.schedule.prefix.intersect_range(nest.full).domain()
-        # what the parameters are anyway would make pieces of the rest, one for each of it that does not hold
-        full = isl.UnionSet.from_set(run).gist_params(self._scop.context)
+        full = self._run_at(nest, nest.full)
         rest = nest.band.get_domain().subtract(full).coalesce()
         if rest.is_empty():
             return distribute(nest.band, [full]).child(0)
@@ -160,8 +197,9 @@ class RegisterTiler:
         self, place: isl.ScheduleNode, nest: BlockedNest, partial: PartialTile | None
     ) -> isl.ScheduleNode:
         """Everything within the tiles for the caches; returns a node in it."""
+        begun = Mark(MarkKind.PARTIAL, len(self.tiles))
         # what a single row loads is used once
-        operands = [] if nest.kernel.single else find_packed_operands(self._scop, nest, self._numbers)
+        operands = [] if nest.kernel.single else find_packed_operands(self._scop, nest, self._numbers, begun)
         tile = _register_tile(len(self.tiles), nest, operands, partial)
         self.tiles.append(tile)
         node = _block(place, nest, tile, self._scop.context)
@@ -248,6 +286,17 @@ def _is_box(band: isl.ScheduleNode, alone: int | None = None) -> bool:
     )
 
 
+def _is_triangle(stamps: isl.Set, inner: int) -> bool:
+    """Whether, in all iterations of the loops before ``inner``, steps are the same for all rows and lanes."""
+    rows, steps, lanes = inner + M, inner + K, inner + N
+    pieces = stamps.get_basic_sets()
+    return len(pieces) == 1 and not any(
+        each.involves_dims(_set, steps, 1)
+        and any(each.involves_dims(_set, other, 1) for other in (rows, lanes))
+        for each in pieces[0].get_constraints()
+    )
+
+
 def _in_one_piece(band: isl.ScheduleNode) -> isl.ScheduleNode:
     """``band`` with the same loops for its instances at all borders."""
     for member in range(band.band_n_member()):
@@ -291,17 +340,14 @@ def _register_tile(
 def _partial_tile(index: int, nest: BlockedNest) -> PartialTile | None:
     """What is left of the tile that ``index`` counts, if it can be computed as full ones.
 
-    None if they would read what they update, or more than loops do: what lanes have of their own is the same
-    for all rows.
+    None if they would read what they update and do not stop before, or would read more than loops do: what
+    lanes have of their own is the same for all rows.
     """
     kernel, inner = nest.kernel, nest.depths.inner
     m, _, n = kernel.members
     operands = kernel.update.operands
     gathered = [each for each in operands if each.stride(n) is not Stride.NONE]
-    written = kernel.update.accumulator.access.array
-    if kernel.single or kernel.steps > 1 or len(sets_of(nest.band.get_domain())) > 1:
-        return None
-    if any(each.access.array is written for each in operands) or not gathered:
+    if kernel.single or kernel.steps > 1 or not gathered or (nest.is_mixed and nest.begun is None):
         return None
     if any(each.stride(m) is not Stride.NONE for each in gathered):
         return None

@@ -22,7 +22,7 @@ from functools import reduce
 import islpy as isl
 
 from polybuild.poly.memory import remembered
-from polybuild.poly.relations import maps_of
+from polybuild.poly.relations import everywhere, maps_of
 from polybuild.poly.trees import prefix_schedule
 from polybuild.values import dataclass
 
@@ -136,15 +136,38 @@ def full_steps(schedule: BlockSchedule, written: isl.Map, read: Sequence[isl.Map
     block = _block_time_stamps(schedule, steps)
     missing = block.subtract(ran).project_out(_set, last, 1).project_out(_set, schedule.outer, 1)
     full = block.intersect(_lift(steps.subtract(missing), schedule))
-    updated = schedule.touched(written).intersect_domain(full)
-    updated = updated.project_out(_in, schedule.outer, 3)
+    updated = schedule.touched(written).intersect_domain(full).project_out(_in, schedule.outer, 3)
+    return _without_conflicts(schedule, full, updated, read)
+
+
+def partial_steps(
+    schedule: BlockSchedule, full: isl.Set, written: isl.Map, read: Sequence[isl.Map]
+) -> isl.Set:
+    """The time stamps of the steps in blocks that are nowhere ``full``, but for those that conflict.
+
+    The arguments are those of ``full_steps``. Blocks hold here what they would if they were complete, so that
+    the steps are as many for blocks of all shapes.
+    """
+    ran = schedule.prefix.range()
+    outside = ran.project_out(_set, schedule.outer, 3)
+    whole = full.project_out(_set, schedule.outer, 3)
+    element = everywhere(isl.PwMultiAff.from_map(schedule.touched(written)))
+    block = _block_time_stamps(schedule, outside.insert_dims(_set, schedule.outer, 1))
+    updated = isl.Map.from_pw_multi_aff(element).intersect_domain(block)
+    begun = ran.subtract(whole.insert_dims(_set, schedule.outer, 3))
+    return _without_conflicts(schedule, begun, updated.project_out(_in, schedule.outer, 3), read)
+
+
+def _without_conflicts(
+    schedule: BlockSchedule, stamps: isl.Set, written: isl.Map, read: Sequence[isl.Map]
+) -> isl.Set:
+    """``stamps`` without the steps that ``read`` what is ``written`` in their block."""
+    own = _to_outer(stamps, schedule.outer).apply_range(written)
     for each in read:
-        use = schedule.touched(each).intersect_domain(full)
-        own = _to_outer(full, schedule.outer).apply_range(updated)
-        conflicts = use.intersect(own).domain()
-        conflicts = conflicts.project_out(_set, last, 1).project_out(_set, schedule.outer, 1)
-        full = full.subtract(_lift(conflicts, schedule))
-    return full.coalesce()
+        conflicts = schedule.touched(each).intersect_domain(stamps).intersect(own).domain()
+        conflicts = conflicts.project_out(_set, schedule.outer + 2, 1).project_out(_set, schedule.outer, 1)
+        stamps = stamps.subtract(_lift(conflicts, schedule))
+    return stamps.coalesce()
 
 
 def writes_whole_blocks(schedule: BlockSchedule, written: isl.Map) -> bool:

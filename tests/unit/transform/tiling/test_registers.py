@@ -10,6 +10,7 @@ from polybuild.transform.tiling.registers import (
     block_schedule,
     full_steps,
     insert_tiles,
+    partial_steps,
     writes_whole_blocks,
 )
 
@@ -39,21 +40,32 @@ def element(text):
     return isl.Map(f"[n] -> {{ S[i, j, k] -> {text} }}")
 
 
+def block(i, j):
+    """The places of the block that (i, j) is in."""
+    rows, columns = BLOCK.mr, BLOCK.nr
+    return {(i // rows * rows + a, j // columns * columns + b) for a in range(rows) for b in range(columns)}
+
+
 def brute_force(n, runs, reads):
-    """Instances whose step has a whole block, none of whose reads is an element of the block."""
+    """Instances at steps with whole blocks, none of whose reads is an element of the block; all there are."""
     ran = {(i, j, k) for i in range(n) for j in range(n) for k in range(n) if runs(i, j, k)}
-
-    def block(i, j):
-        rows, columns = BLOCK.mr, BLOCK.nr
-        return {
-            (i // rows * rows + a, j // columns * columns + b) for a in range(rows) for b in range(columns)
-        }
-
-    return {
+    whole = {
         (i, j, k)
         for i, j, k in ran
         if all((a, b, k) in ran for a, b in block(i, j))
         and all(reads(a, b, k) not in block(i, j) for a, b in block(i, j))
+    }
+    return whole, ran
+
+
+def brute_force_of_partial(ran, full, reads):
+    """The same in blocks that are nowhere full, at steps that read nothing which the block holds."""
+    blocks = {(i // BLOCK.mr, j // BLOCK.nr) for i, j, _ in full}
+    return {
+        (i, j, k)
+        for i, j, k in ran
+        if (i // BLOCK.mr, j // BLOCK.nr) not in blocks
+        and all(reads(a, b, k) not in block(i, j) for a, b in block(i, j) if (a, b, k) in ran)
     }
 
 
@@ -74,13 +86,16 @@ def brute_force(n, runs, reads):
         ("A[k, j]", lambda _, b, k: (k, b)),
     ],
 )
-def test_full_steps(domain, runs, read, reads):
+def test_full_and_partial_steps(domain, runs, read, reads):
     found = block_schedule_of(domain)
     access = element(read)
     same = [access] if access.get_tuple_name(isl.dim_type.out) == "A" else []
     steps = full_steps(found, element("A[i, j]"), same)
+    others = partial_steps(found, steps, element("A[i, j]"), same)
     for n in (3, 7, 9):
-        assert instances(found, steps, n) == brute_force(n, runs, reads)
+        full, ran = brute_force(n, runs, reads)
+        assert instances(found, steps, n) == full
+        assert instances(found, others, n) == brute_force_of_partial(ran, full, reads)
 
 
 def test_a_block_is_one_element_for_each_place():
