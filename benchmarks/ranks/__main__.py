@@ -1,12 +1,11 @@
 """Strong scaling on paper beside measured: what `explain --ranks` predicts of programs, and what they take.
 
 usage: python -m benchmarks.ranks [--ranks 1,2] [--rounds 10] [--programs NAMES] [--prefix COMMAND]
-                                  [--library NAME] [--part 1.0] [--machine FILE] [--json FILE]
+                                  [--library NAME] [--json FILE]
 
-Ranks have one thread each and no place of their own (--bind-to none). The network is measured first, and the
-machine (`polybuild machine --measure`), unless a file has its figures; then the programs run with each number
-of ranks in turn, and the fastest run of all rounds counts: what else the machine does only ever adds. Exits
-with 1 if results differ.
+Ranks have one thread each and no place of their own (--bind-to none). The network is measured first, and
+the machine (`polybuild machine --measure`); then the programs run with each number of ranks in turn, and the
+fastest run of all rounds counts: what else the machine does only ever adds. Exits with 1 if results differ.
 """
 
 from __future__ import annotations
@@ -81,10 +80,9 @@ class Bench:
         path.write_text(text, encoding="utf-8")
         return path
 
-    def predicted(
-        self, name: str, ranks: Sequence[int], sizes: Mapping[str, int], network: str, machine: Path
-    ) -> list[float]:
+    def predicted(self, name: str, ranks: Sequence[int], network: str, machine: Path) -> list[float]:
         """Milliseconds of a program's region, as ``explain`` tells."""
+        sizes = ",".join(f"{key}={value}" for key, value in SIZES[name].items())
         words = [
             "--json",
             "--parallel",
@@ -94,7 +92,7 @@ class Bench:
             "--ranks",
             ",".join(map(str, ranks)),
             "--sizes",
-            ",".join(f"{key}={value}" for key, value in sizes.items()),
+            sizes,
         ]
         words += ["--network", network, "--machine", str(machine), "--", "gcc", *FLAGS]
         told = self._run([sys.executable, "-m", "polybuild", "explain", str(PROGRAMS / f"{name}.c"), *words])
@@ -110,14 +108,12 @@ class Bench:
         return done.stdout
 
 
-def measured(
-    bench: Bench, name: str, ranks: Sequence[int], sizes: Mapping[str, int], rounds: int
-) -> list[float]:
+def measured(bench: Bench, name: str, ranks: Sequence[int], rounds: int) -> list[float]:
     """The fewest milliseconds of a program with each number of ranks, all of which have to agree."""
     best, sums = dict.fromkeys(ranks, float("inf")), set[str]()
     for _ in range(rounds):
         for each in ranks:
-            printed = bench.start(name, each, *sizes.values(), REPEATED)
+            printed = bench.start(name, each, *SIZES[name].values(), REPEATED)
             runs = [float(seconds) for seconds in re.findall(r"seconds ([\d.]+)", printed)]
             best[each] = min(best[each], *runs)  # ranks begin and end a run together
             sums |= set(re.findall(r"sum (\S+)", printed))
@@ -148,29 +144,23 @@ def main() -> int:
     parser.add_argument("--programs", default=",".join(SIZES))
     parser.add_argument("--prefix", default="", help="what stands before each command that is timed")
     parser.add_argument("--library", default=LIBRARIES[0].name, choices=[each.name for each in LIBRARIES])
-    parser.add_argument("--part", type=float, default=1.0, help="of the usual sizes")
-    parser.add_argument("--machine", type=Path, help="a file with the machine's figures, not to be measured")
     parser.add_argument("--json", default="", help="a file for the figures")
     given = parser.parse_args()
     ranks = [int(each) for each in given.ranks.split(",")]
     mpi = next(each for each in LIBRARIES if each.name == given.library)
-    wanted = {
-        name: {key: round(value * given.part) for key, value in SIZES[name].items()}
-        for name in given.programs.split(",")
-    }
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), mpi, shlex.split(given.prefix))
         bench.build("network")
-        network, machine = bench.network(), given.machine or bench.machine()
-        for name, sizes in wanted.items():
+        network, machine = bench.network(), bench.machine()
+        for name in given.programs.split(","):
             bench.build(name)
-            predictions = bench.predicted(name, ranks, sizes, network, machine)
-            times = measured(bench, name, ranks, sizes, given.rounds)
+            predictions = bench.predicted(name, ranks, network, machine)
+            times = measured(bench, name, ranks, given.rounds)
             for number, predicted, taken in zip(ranks, predictions, times, strict=True):
                 gains = predictions[0] / predicted, times[0] / taken
                 rows.append(Row(name, number, predicted, taken, *gains))
-    print(f"network {network} ({mpi.name}); sizes {json.dumps(wanted)}\n{table(rows)}")
+    print(f"network {network} ({mpi.name}); sizes {json.dumps(SIZES)}\n{table(rows)}")
     if given.json:
         record = {"machine": describe("gcc"), "network": network, "rows": [asdict(each) for each in rows]}
         Path(given.json).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

@@ -175,10 +175,8 @@ def test_ranks_that_fail_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_scaling_on_paper_stands_beside_what_is_measured(tmp_path: Path) -> None:
     """Counts of ranks in turn, with results that agree; how near times are a quiet machine tells."""
     record = tmp_path / "here.json"
-    machine = tmp_path / "machine.toml"
-    machine.write_text("version = 1\n", encoding="utf-8")
     words = ("--programs", "product", "--ranks", "1,2,3", "--rounds", "1", "--json", str(record))
-    done = benchmark(*words, "--part", "0.4", "--machine", str(machine), name="ranks")
+    done = benchmark(*words, name="ranks")
     assert done.returncode == 0, done.stdout + done.stderr
     rows = json.loads(record.read_text(encoding="utf-8"))["rows"]
     assert [(each["program"], each["ranks"]) for each in rows] == [("product", each) for each in (1, 2, 3)]
