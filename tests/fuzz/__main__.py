@@ -177,6 +177,8 @@ def run_batch(
         builds.append(RACES)
     if stream != "privates":
         settings = [optimised(each, rng) for each in settings]
+    if any(each.header for each in programs):
+        settings = [{**each, "headers": "on"} for each in settings]
     outcome = harness.check(programs, settings, builds)
     if rng.random() < 0.1 and not fault and stream == "generate":
         outcome.failures += _interpreted(programs, seed, first)

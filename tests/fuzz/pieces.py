@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 
+from .abstractions import abstracted
 from .program import Array, Bin, Do, Expr, If, Loop, Num, Pick, Program, Read, Size, Stmt, Store, Var
 
 _SIZES = ((0, 0), (1, 1), (2, 1), (3, 2), (7, 33), (34, 5), (40, 17))
@@ -15,7 +16,8 @@ _COUNTERS = "ij"
 
 def pieces(seed: int, index: int) -> Program:
     """Program ``index`` of the stream of ``seed``."""
-    return _Grid(random.Random(f"pieces:{seed}:{index}"), f"g{seed}_{index}").program()  # noqa: S311
+    rng = random.Random(f"pieces:{seed}:{index}")  # noqa: S311 -- wants to be repeatable
+    return abstracted(_Grid(rng, f"g{seed}_{index}").program(), rng)
 
 
 class _Grid:

@@ -183,7 +183,7 @@ class Program:
 
     ``runs`` has a value for each of ``sizes``; ``overlaps`` are cases, each with
     a distance in elements between consecutive arrays that may overlap (None: apart). Regions may be in a
-    ``header``.
+    ``header``, as are ``abstractions``.
     """
 
     name: str
@@ -193,6 +193,7 @@ class Program:
     runs: tuple[tuple[int, ...], ...]
     overlaps: tuple[int | None, ...] = (None,)
     header: bool = False
+    abstractions: tuple[str, ...] = ()
 
     def array(self, key: str) -> Array:
         return next(each for each in self.arrays if each.key == key)

@@ -58,6 +58,11 @@ def _is_sound(program: Program) -> bool:
 
 def _smaller(program: Program) -> Iterator[Program]:
     """Programs that are one step simpler, large steps first."""
+    if program.header:
+        yield dataclasses.replace(program, header=False)
+    for each in program.abstractions:
+        fewer = tuple(way for way in program.abstractions if way != each)
+        yield dataclasses.replace(program, abstractions=fewer)
     if len(program.regions) > 1:
         for region in program.regions:
             yield dataclasses.replace(program, regions=(region,))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 
+from .abstractions import abstracted
 from .generate import generate
 from .program import Program
 
@@ -15,4 +17,5 @@ def rows(seed: int, index: int) -> Program:
         dataclasses.replace(each, rows=each.kind in {"parameter", "pointer"} and each.rank > 1)
         for each in program.arrays
     )
-    return dataclasses.replace(program, arrays=arrays)
+    rng = random.Random(f"rows:{seed}:{index}")  # noqa: S311 -- wants to be repeatable
+    return abstracted(dataclasses.replace(program, arrays=arrays), rng)

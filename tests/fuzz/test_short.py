@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from .__main__ import run_batch, summary
+from .abstractions import WAYS
 from .chains import chain
 from .generate import generate
 from .harness import BACKWARDS, PRIVATES, THREADS, UPDATES, Harness
@@ -16,7 +17,7 @@ from .program import Array as Variable
 from .program import Bin, Do, Loop, Num, Program, Read, Size, Store, Var, walk
 from .reduce import reduce
 from .steps import stencils, steps
-from .text import batch_text
+from .text import batch_text, header_text
 from .updates import updates
 
 I = Var("i")  # noqa: E741 -- a loop counter
@@ -68,6 +69,22 @@ def test_random_updates_under_conditions(tmp_path):
     programs = [updates(2026, index) for index in range(8)]
     assert {each.header for each in programs} == {False, True}
     outcome = Harness(tmp_path / "updates").check(programs, [UPDATES[0], UPDATES[-1]], [BACKWARDS])
+    assert not outcome.failures, [(each.kind, each.program.name, each.message) for each in outcome.failures]
+    assert outcome.transformed == outcome.regions
+
+
+def test_what_stands_in_headers_is_computed_as_before(tmp_path):
+    grids = tuple(Variable(name, name, "int", "parameter", ("n", "n"), restrict=True) for name in "AB")
+    places = ((I, Var("j")), (Bin("-", I, Num(1)), Bin("+", Var("j"), Num(2))))
+    value = Bin("+", Bin("*", Read("A", places[1]), Num(3)), Read("A", places[0]))
+    row = Loop("j", "int", False, Num(0), "<", N, 1, (Do(Store(Read("B", places[0]), "+=", value)),))
+    named = [
+        Program(f"k{number}", (Size("n", "int"),), grids, ((loop(row),),), ((0,), (20,)), abstractions=(way,))
+        for number, way in enumerate(WAYS)
+    ]
+    texts = [header_text([each]) for each in named]
+    assert all(each.name in text for each, text in zip(named, texts, strict=True))
+    outcome = Harness(tmp_path / "named").check(named, [{"min-work": "0"}], [THREADS])
     assert not outcome.failures, [(each.kind, each.program.name, each.message) for each in outcome.failures]
     assert outcome.transformed == outcome.regions
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .abstractions import Abstractions, bare
 from .measure import OUTSIDE_START, Layout, is_affine, layout
 from .program import (
     TYPES,
@@ -54,7 +55,7 @@ def batch_text(programs: Sequence[Program], *, distributed: bool = False) -> str
     If their arrays stay ``distributed`` each runs twice in a row. Some regions are in ``header_text``.
     """
     parts = ['#include "driver.h"\n']
-    if any(each.header for each in programs):
+    if any(each.header or each.abstractions for each in programs):
         parts.append(f'#include "{HEADER}"\n')
     rows = []
     for program in programs:
@@ -70,8 +71,13 @@ def batch_text(programs: Sequence[Program], *, distributed: bool = False) -> str
 
 
 def header_text(programs: Sequence[Program]) -> str:
-    """The functions of those of ``programs`` whose regions are in a header."""
-    texts = [Printer(each).callee() for each in programs if each.header]
+    """What ``programs`` have in a header: parts that have names, and functions with regions."""
+    texts = []
+    for program in programs:
+        printer = Printer(program)
+        function = printer.callee()  # which gathers what it names
+        texts += ["\n".join([*printer.abstract.lines, ""])] if program.abstractions else []
+        texts += [function] if program.header else []
     return "\n".join(['#ifndef REGIONS\n#define REGIONS\n#include "driver.h"\n', *texts, "#endif\n"])
 
 
@@ -102,6 +108,8 @@ class Printer:
             if isinstance(each, Loop):
                 self.types.setdefault(each.counter, each.type)
         self.in_region = False
+        self.abstract = Abstractions(program)
+        self.counters: list[str] = []  # of the loops around
 
     def of_kind(self, *kinds: str) -> list[Array]:
         return [each for each in self.used if each.kind in kinds]
@@ -144,13 +152,18 @@ class Printer:
             )
         for kind, tag in (("member", "s"), ("record", "g"), ("cell", "q")):
             fields = [
-                f"{each.type} {each.name}{self._brackets(self._extents(each)[kind == 'cell' :])};"
+                f"{self.abstract.type(each.type)} {each.name}"
+                f"{self._brackets(self._extents(each)[kind == 'cell' :])};"
                 for each in self.of_kind(kind)
             ]
             if kind == "member":
                 fields += [f"{each.type} {each.name};" for each in self.program.sizes if each.member]
             if fields:
-                lines.append(f"struct {tag}_{name} {{ {' '.join(fields)} }};")
+                text = f"struct {tag}_{name} {{ {' '.join(fields)} }};"
+                if self.abstract.has("types"):
+                    self.abstract.lines[text] = None
+                else:
+                    lines.append(text)
         if self.of_kind("record"):
             lines.append(f"static struct g_{name} g_{name};")
         return lines
@@ -165,12 +178,15 @@ class Printer:
             if each.rows:
                 found.append((_table(each, extents), f"rows_{each.name}"))
                 continue
-            if each.kind == "parameter":
-                text = f"{each.type} {each.name}[{restrict}{extents[0]}]{self._brackets(extents[1:])}"
+            kind = self.abstract.type(each.type)
+            if self.abstract.is_flat(each):
+                text = f"{kind} *{restrict}{each.name}"
+            elif each.kind == "parameter":
+                text = f"{kind} {each.name}[{restrict}{extents[0]}]{self._brackets(extents[1:])}"
             elif len(extents) > 1:
-                text = f"{each.type} (*{restrict}{each.name}){self._brackets(extents[1:])}"
+                text = f"{kind} (*{restrict}{each.name}){self._brackets(extents[1:])}"
             else:
-                text = f"{each.type} *{restrict}{each.name}"
+                text = f"{kind} *{restrict}{each.name}"
             found.append((text, f"(void *)at_{each.name}"))
         if self.of_kind("member") or self.members:
             found.append((f"struct s_{name} *s", "&s"))
@@ -196,7 +212,8 @@ class Printer:
             lines.append("#pragma scop")
             self.in_region = True
             for each in region:
-                lines += self._statement(each, "  ")
+                text = self._statement(each, "  ")
+                lines += self.abstract.body(text, (), nested=False) if isinstance(each, Loop) else text
             self.in_region = False
             lines.append("#pragma endscop")
         for each in local:
@@ -332,33 +349,43 @@ class Printer:
         return [line for each in body for line in self._statement(each, indent + "  ")]
 
     def _statement(self, node: Stmt, indent: str) -> list[str]:
+        if isinstance(node, Do) and isinstance(node.expr, Store) and self.abstract.has("updates"):
+            return [f"{indent}{self._update(node.expr, self._is_real(node.expr))};"]
         if isinstance(node, Do):
-            return [f"{indent}{_bare(self.data(node.expr, self._is_real(node.expr))[0])};"]
+            return [f"{indent}{bare(self.data(node.expr, self._is_real(node.expr))[0])};"]
         if isinstance(node, Declare):
             array = self.arrays[node.array]
-            text = f"{indent}{array.type} {array.name}{self._brackets(self._extents(array))}"
+            text = (
+                f"{indent}{self.abstract.type(array.type)} {array.name}{self._brackets(self._extents(array))}"
+            )
             if node.value is not None:
-                text += f" = {_bare(self.data(node.value, TYPES[array.type][2])[0])}"
+                text += f" = {bare(self.data(node.value, TYPES[array.type][2])[0])}"
             return [f"{text};"]
         if isinstance(node, If) and node.test == Num(1) and not node.no:  # a plain block
             return [f"{indent}{{", *self._block(node.yes, indent), f"{indent}}}"]
         if isinstance(node, If):
             affine = is_affine(node.test)
             test = self.affine(node.test) if affine else self.data(node.test, self._is_real(node.test))[0]
-            lines = [f"{indent}if ({_bare(test)}) {{", *self._block(node.yes, indent)]
+            lines = [f"{indent}if ({bare(test)}) {{", *self._block(node.yes, indent)]
             if node.no:
                 lines += [f"{indent}}} else {{", *self._block(node.no, indent)]
             return [*lines, f"{indent}}}"]
-        declared = "" if node.outside else f"{node.type} "
+        declared = "" if node.outside else f"{self.abstract.type(node.type)} "
         bound = f"{node.counter} {node.relation} {self.affine(node.bound)}"
         if node.also is not None:
             bound += f" && {node.counter} {node.relation} {self.affine(node.also)}"
         directive = [f"#pragma {node.directive}"] if node.directive else []
-        head = f"for ({declared}{node.counter} = {_bare(self.affine(node.start))}; {bound}; {_advance(node)})"
+        head = f"for ({declared}{node.counter} = {bare(self.affine(node.start))}; {bound}; {_advance(node)})"
         around = self.types[node.counter]  # another loop's counter may have the name
         self.types[node.counter] = node.type
+        self.counters.append(node.counter)
         body = self._block(node.body, indent)
+        if not any(isinstance(each, Loop) for each in walk(node.body)):
+            body = self.abstract.body(body, self.counters, nested=True)
+        self.counters.pop()
         self.types[node.counter] = around
+        if len(body) == 1 and "BODY" in body[0]:
+            return [*directive, f"{indent}{head} {{", *body, f"{indent}}}"]
         if len(node.body) == 1 and not isinstance(node.body[0], Declare):
             return [*directive, f"{indent}{head}", *body]
         return [*directive, f"{indent}{head} {{", *body, f"{indent}}}"]
@@ -371,7 +398,7 @@ class Printer:
     def affine(self, node: Expr) -> str:
         """An integer expression, in parentheses where it has an operator."""
         if isinstance(node, Num):
-            return str(node.value) if node.value >= 0 else f"({node.value})"
+            return self.abstract.constant(node.value)
         if isinstance(node, Var):
             return self._variable(node.name)
         if isinstance(node, Not):
@@ -388,13 +415,18 @@ class Printer:
 
     def _element(self, node: Read) -> str:
         array = self.arrays[node.array]
+        prefix = {"member": "s->", "record": f"g_{self.program.name}."}.get(array.kind, "")
+        offsets = self.layout.offsets[node.array]
+        if array.kind != "cell" and (
+            macro := self.abstract.element(array, f"{prefix}{array.name}", offsets, self._extents(array))
+        ):
+            return f"{macro}({', '.join(bare(self.affine(each)) for each in node.subscripts)})"
         subscripts = [
-            f"[{_bare(self.affine(_shifted(each, offset)))}]"
-            for each, offset in zip(node.subscripts, self.layout.offsets[node.array], strict=True)
+            f"[{bare(self.affine(_shifted(each, offset)))}]"
+            for each, offset in zip(node.subscripts, offsets, strict=True)
         ]
         if array.kind == "cell":
             return f"q{subscripts[0]}.{array.name}{''.join(subscripts[1:])}"
-        prefix = {"member": "s->", "record": f"g_{self.program.name}."}.get(array.kind, "")
         if array.kind == "pointer" and array.rank == 1 and subscripts == ["[0]"]:
             return f"*{array.name}"
         return f"{prefix}{array.name}{''.join(subscripts)}"
@@ -434,7 +466,8 @@ class Printer:
             return f"({left} {node.op} {right})", _INT
         kind = _promoted(one) if node.op in {"<<", ">>"} else _common(one, other)
         if kind[2] or real:
-            return f"({left} {_FLOATING_OPS.get(node.op, node.op)} {right})", (64, True, True)
+            op = _FLOATING_OPS.get(node.op, node.op)
+            return self.abstract.operation(left, op, right, "double"), (64, True, True)
         if kind[1]:
             left = f"({'unsigned long' if kind[0] == 64 else 'unsigned'}){left}"
             kind = (kind[0], False, False)
@@ -442,9 +475,21 @@ class Printer:
             return f"({left} {node.op} ({right} & 7))", kind
         if node.op in {"/", "%"}:
             return f"({left} {node.op} ({right} | 1u))", kind
-        return f"({left} {node.op} {right})", kind
+        return self.abstract.operation(left, node.op, right, _c_type(kind)), kind
+
+    def _update(self, node: Store, real: bool) -> str:
+        """The call that makes the assignment of a statement."""
+        op, value, kind = self._assigned(node, real)
+        type_name = self.arrays[node.target.array].type
+        return self.abstract.update(self._element(node.target), type_name, op, value, _c_type(kind))
 
     def _store(self, node: Store, real: bool) -> tuple[str, _Kind]:
+        op, value, _ = self._assigned(node, real)
+        kind = TYPES[self.arrays[node.target.array].type]
+        return f"({self._element(node.target)} {op} {value})", _promoted(kind)
+
+    def _assigned(self, node: Store, real: bool) -> tuple[str, str, _Kind]:
+        """Operator, value and its type."""
         target = self.arrays[node.target.array]
         kind = TYPES[target.type]
         value, value_kind = self.data(node.value, real)
@@ -452,9 +497,19 @@ class Printer:
         common = _common(kind, value_kind)
         if op != "=" and common[1] and not common[2]:
             value = f"({'unsigned long' if common[0] == 64 else 'unsigned'}){value}"
+            value_kind = (common[0], False, False)
         elif op == "=":
-            value = _bare(value)
-        return f"({self._element(node.target)} {op} {value})", _promoted(kind)
+            value = bare(value)
+        return op, value, value_kind
+
+
+def _c_type(kind: _Kind) -> str:
+    """The type of an operand of this kind."""
+    if kind[2]:
+        return "double"
+    return {(32, True): "int", (32, False): "unsigned", (64, True): "long", (64, False): "unsigned long"}[
+        kind[:2]
+    ]
 
 
 def _promoted(kind: _Kind) -> _Kind:
@@ -480,16 +535,6 @@ def _shifted(node: Expr, offset: int) -> Expr:
     if not offset:
         return node
     return Bin("+" if offset > 0 else "-", node, Num(abs(offset)))
-
-
-def _bare(text: str) -> str:
-    """``text`` without parentheses around all of it."""
-    depth = 0
-    for position, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth == 0 and position < len(text) - 1:
-            return text
-    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
 
 
 def _advance(node: Loop) -> str:
