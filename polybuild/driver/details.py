@@ -22,10 +22,10 @@ class Details:
 
     ``ordered`` is the model that ``schedule`` is an order of: it may have statements that copy arrays.
     The ``text`` of a region that stays as it is has no loops. ``original`` is the region's text in the file,
-    marks included; ``unused`` are settings without effect; ``costs`` are those of its versions, where they
-    are known; ``shared`` is what ranks run of it, and the context it was mapped in, if they share it.
-    ``took_all`` says that isl took all it may for something, which was done more simply; ``machine`` is what
-    kernels are for.
+    marks included; ``warnings`` are what the user should know of it; ``costs`` are those of its versions,
+    where they are known; ``shared`` is what ranks run of it, and the context it was mapped in, if they share
+    it. ``took_all`` says that isl took all it may for something, which was done more simply; ``machine`` is
+    what kernels are for.
     """
 
     scop: Scop
@@ -35,7 +35,7 @@ class Details:
     text: RegionText
     region: Region
     original: str = ""
-    unused: tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
     costs: VersionCosts | None = None
     shared: tuple[Mapped, CompileContext] | None = None
     took_all: bool = False

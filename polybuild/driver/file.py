@@ -99,7 +99,7 @@ def compile_source(
         diagnostics += found.obstacles
         unmet = unmet_requirement(region, found.report, options)
         diagnostics += [unmet] if unmet else []
-        diagnostics += found.unused
+        diagnostics += found.warnings
         if isinstance(region, Region) and found.text is not None:
             replacements.append(Replacement(region, found.text))
         elif isinstance(region, Region) and distributes:

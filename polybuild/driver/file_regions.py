@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from polybuild.analysis.false_promises import WrittenDirective
 from polybuild.codegen.file.region import RegionText
 from polybuild.context import CompileContext
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported, UsageError
@@ -12,6 +13,7 @@ from polybuild.driver.details import Details
 from polybuild.driver.isolation import Watch
 from polybuild.driver.obstacles import all_obstacles, with_advice
 from polybuild.driver.pass_printer import PassPrinter
+from polybuild.driver.promise_warnings import promise_warnings, promises_to_check
 from polybuild.driver.region import begin_region, compile_region
 from polybuild.driver.region_store import RegionResult, RegionStore
 from polybuild.driver.side_by_side import side_by_side
@@ -28,7 +30,7 @@ from polybuild.values import dataclass
 class FileRegion:
     """What one region became: its new text, or the reason why it is kept, and ``others`` besides.
 
-    Settings without effect on it are ``unused``.
+    ``warnings`` are what the user should know of it all the same.
     """
 
     report: RegionReport
@@ -36,7 +38,7 @@ class FileRegion:
     details: Details | None = None
     diagnostic: Diagnostic | None = None
     others: tuple[Diagnostic, ...] = ()
-    unused: tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def obstacles(self) -> tuple[Diagnostic, ...]:
@@ -95,17 +97,18 @@ def _tuned(source: Source, position: int, tuning: FileTuning, work: Work) -> Fil
 
 def _stored_or_compiled(source: Source, position: int, region: Region, work: Work) -> FileRegion:
     """What is stored of one region of a file, or what becomes of it now."""
-    if work.store is None or work.printer.names or region.detected or work.watch.crashes.get(position):
+    anew = region.detected or _promises(source, region, work.context)  # what is stored tells of no directives
+    if work.store is None or work.printer.names or anew or work.watch.crashes.get(position):
         return _compile(source, position, region, work)
 
     def compiled(raised: Region) -> RegionResult:
         tells = replace(work.printer, enters=lambda step: work.watch.enters(lowered(step)))
         found = _compile(source, position, raised, replace(work, printer=tells))
-        return found.report, found.text, found.obstacles, found.unused
+        return found.report, found.text, found.obstacles, found.warnings
 
-    report, text, obstacles, unused = work.store.result_of(region, work.context, compiled)
+    report, text, obstacles, warnings = work.store.result_of(region, work.context, compiled)
     first = obstacles[0] if obstacles else None
-    return FileRegion(report, text, diagnostic=first, others=obstacles[1:], unused=unused)
+    return FileRegion(report, text, diagnostic=first, others=obstacles[1:], warnings=warnings)
 
 
 def _compile(source: Source, position: int, region: Region, work: Work) -> FileRegion:
@@ -132,8 +135,19 @@ def _compile(source: Source, position: int, region: Region, work: Work) -> FileR
     report = replace(report, detected=region.detected)
     if details is None:
         return FileRegion(report, text)
-    details = replace(details, original=source.text[region.span.start : region.span.end])
-    return FileRegion(report, text, details, unused=() if region.detected else details.unused)
+    details = replace(details, original=_lines_of(source, region))
+    warnings = () if region.detected else details.warnings
+    warnings += promise_warnings(_promises(source, region, context), details)
+    return FileRegion(report, text, details, warnings=warnings)
+
+
+def _promises(source: Source, region: Region, context: CompileContext) -> tuple[WrittenDirective, ...]:
+    """The directives of OpenMP in ``region`` that are to be checked."""
+    return promises_to_check(_lines_of(source, region), region, context.options)
+
+
+def _lines_of(source: Source, region: Region) -> str:
+    return source.text[region.span.start : region.span.end]
 
 
 def _as_asked(region: Region, options: Options, diagnostic: Diagnostic) -> Diagnostic:

@@ -313,7 +313,7 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
     shared = None if mapped.sharing is None else (mapped, work.context)
     costs = work.comparison.costs
     machine = work.requested.machine
-    details = replace(details, unused=unused_settings(work), costs=costs, shared=shared, machine=machine)
+    details = replace(details, warnings=unused_settings(work), costs=costs, shared=shared, machine=machine)
     return text, report, details
 
 

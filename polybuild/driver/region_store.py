@@ -88,8 +88,8 @@ def _read(data: bytes, then: Sequence[int], fingerprint: Fingerprint) -> RegionR
         return lines[value - FIRST_LINE] if is_raised(value) else value
 
     result: Any = decoded(data, Changes(number, lambda text: with_lines(text, lines)))
-    report, text, obstacles, unused = result
-    return report, text, obstacles, unused
+    report, text, obstacles, warnings = result
+    return report, text, obstacles, warnings
 
 
 def _says_lines_in_code(context: CompileContext) -> bool:
