@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sysconfig
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write the texts of tests/golden anew from what comes out",
     )
     parser.addoption(
+        "--turn",
+        choices=("0", "1"),
+        help="leave out one half of the tests that are only in the long run, or the other",
+    )
+    parser.addoption(
         "--toolchain",
         choices=sorted(TOOLCHAINS),
         help="have this toolchain build and run what tests compile with gcc",
@@ -129,10 +135,17 @@ def pytest_collection_finish() -> None:
     effort.SEARCH_SECONDS *= 8
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    turn = config.getoption("--turn")
+    others = []
     for item in items:
         if item.path.relative_to(TESTS).parts[0] not in SHORT and not in_sample(item):
             item.add_marker(pytest.mark.slow)
+            if turn is not None and zlib.crc32(item.nodeid.encode()) % 2 != int(turn):
+                others.append(item)
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [each for each in items if each not in set(others)]
 
 
 def in_sample(item: pytest.Item) -> bool:

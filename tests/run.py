@@ -1,8 +1,9 @@
 """Lint, format, types, tests: everything that must pass, in an environment made for it.
 
-usage: python3 tests/run.py [--all] [arguments for pytest]
+usage: python3 tests/run.py [--all | --half] [arguments for pytest]
 
-Without --all, of the tests that run whole programs and builds only a sample.
+Without --all, of the tests that run whole programs and builds only a sample; with --half also half of the
+others, those whose turn it is today.
 
 Needs Python 3.11 or newer, a C compiler, make and the package registry. CMake and
 Ninja come from the registry if they are missing. The environment is .venv-test.
@@ -15,19 +16,22 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / ".venv-test"
 BIN = ENVIRONMENT / "bin"
+AMOUNTS = {"--all": [], "--half": ["--turn", str(int(time.time() // 86_400) % 2)]}
+"""How much is run, as arguments for pytest."""
 
 
 def main() -> int:
     """Run all steps, even after one fails; 0 if none does."""
     if sys.version_info < (3, 11):  # noqa: UP036 -- an older one is what this line is for
         sys.exit(f"polybuild needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
-    arguments = [each for each in sys.argv[1:] if each != "--all"]
-    chosen = [] if "--all" in sys.argv[1:] else ["-m", "not slow"]
+    arguments = [each for each in sys.argv[1:] if each not in AMOUNTS]
+    chosen = next((AMOUNTS[each] for each in sys.argv[1:] if each in AMOUNTS), ["-m", "not slow"])
     prepare()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # programs under test start thousands of times
     os.environ["PATH"] = f"{BIN}{os.pathsep}{os.environ['PATH']}"
