@@ -204,7 +204,9 @@ class AccessReader:
                 location(node),
                 "end the region before it",
             )
-        if not is_pure_function(name) or node.name in self._facts.names.variables:
+        own = self._facts.region.callees.get(name)
+        defined = own is not None and own.body is not None  # by the file, whatever the library's does
+        if not is_pure_function(name) or defined or node.name in self._facts.names.variables:
             self.found += self._facts.calls.read(
                 node, point, self._facts, inner=self._inner, guarded=self._guarded, certain=certain
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from compiling import output
 from region_programs import cases, check, compare
 
 from polybuild.driver.file import compile_source
@@ -50,3 +51,19 @@ def test_what_is_wrong_about_a_declaration_is_named(said, message, hint, tmp_pat
     (told,) = compile_source(str(path), Options(), ["gcc"], []).diagnostics
     assert told.message == f"the function 'put' is not modelled: {message}"
     assert told.hint.startswith(hint)
+
+
+def test_a_function_of_the_file_is_not_the_one_of_the_library(tmp_path):
+    """What the library calls ``cbrt`` has no effects; the file's own counts."""
+    text = (
+        "#include <stdio.h>\nstatic int calls;\nstatic double x[100000];\n"
+        "static double cbrt(double v) { calls = calls * 3 + (v < 5); return v + calls; }\n"
+        "int main(void)\n{\n#pragma scop\n  for (int i = 0; i < 100000; i++) x[i] = cbrt(i % 10);\n"
+        '#pragma endscop\n  printf("%d %g\\n", calls, x[99999]);\n}\n'
+    )
+    original, made = tmp_path / "in.c", tmp_path / "out.c"
+    original.write_text(text)
+    result = compile_source(str(original), Options(), ["gcc"], [])
+    assert not any(each.parallel_loops for each in result.regions)
+    made.write_text(result.text)
+    assert output(made, "-fopenmp") == output(original)

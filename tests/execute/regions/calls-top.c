@@ -211,3 +211,6 @@ static double in_loop(const double *p, int count)
   for (int k = 0; k < count; k++) if (p[k] > 100) return p[k];
   return 0;
 }
+static double missing(void) { return nan(""); }
+static int is_missing(double v) { return v < 0; }
+static const char *const missing_by[2] = {"", "1"};

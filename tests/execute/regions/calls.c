@@ -157,6 +157,36 @@ for (int i = 0; i < n; i++) {
   y[i] = i % 2 ? -HUGE_VAL : x[i];
 }
 
+//# no_number: parallel
+for (int i = 0; i < n; i++) x[i] = y[i] < 0 ? nan("") : sqrt(y[i]);
+
+//# no_number_under_a_condition: parallel
+for (int i = 0; i < n; i++) {
+  x[i] = i;
+  if (y[i] > 3) x[i] = nan("1");
+}
+
+//# no_number_of_a_float: parallel
+for (int i = 0; i < n; i++) z[i] = z[i] > 1 ? nanf("0x12") : z[i] * 2;
+
+//# no_number_of_a_function: parallel
+for (int i = 0; i < n; i++) x[i] = is_missing(y[i]) ? missing() : y[i] + 1;
+
+//# no_number_to_begin_with: parallel
+for (int i = 0; i < n; i++) {
+  x[i] = nan("");
+  for (int j = 0; j < n; j++) if (X[i][j] > 0 && !(x[i] >= X[i][j])) x[i] = X[i][j];
+}
+
+//# no_number_said_by_a_pointer: pointer-value
+for (int i = 0; i < n; i++) x[i] = nan(missing_by[i % 2]);
+
+//# kinds_and_exponents: parallel
+for (int i = 0; i < n; i++) {
+  a[i] = ilogb(y[i]) + (fpclassify(z[i]) == FP_ZERO);
+  x[i] = nexttoward(z[i], 3.0L);
+}
+
 //# bits_of_integers: parallel
 for (int i = 0; i < n; i++) a[i] = __builtin_popcount((unsigned)a[i] ^ 85u) + (int)(__builtin_bswap16((unsigned short)i) & 7);
 
