@@ -151,6 +151,9 @@ def _pointer(element: c_ast.Node, callee: Callee) -> c_ast.Node:
     if inner is None:
         return element
     if isinstance(inner, c_ast.StructRef) and inner.type == ".":
+        structure = structure_of(inner)
+        if _through(structure) is not None:  # an array in a structure that is an element
+            return _pointer(structure, callee)
         # a member of a structure that is passed by value is a copy, what it points to is not
         body = callee.body
         assert body is not None  # noqa: S101 - who asks has looked

@@ -214,3 +214,42 @@ static double in_loop(const double *p, int count)
 static double missing(void) { return nan(""); }
 static int is_missing(double v) { return v < 0; }
 static const char *const missing_by[2] = {"", "1"};
+typedef struct { double part[2]; } cell;
+struct extents { int w, h; double by; };
+struct field { struct extents size; cell *cells; };
+struct pair { cell both[2]; };
+static void spread(const struct extents e, cell *to, const cell *from)
+{
+  for (int j = 0; j < e.h; j++)
+    for (int i = 0; i < e.w; i++) {
+      to[i + j * e.w].part[0] = from[i + j * e.w].part[1] * e.by;
+      to[i + j * e.w].part[1] += from[i + j * e.w].part[0];
+    }
+}
+static int spread_and_tell(struct extents e, cell *to, const cell *from)
+{
+  for (int i = 0; i < e.w * e.h; i++) {
+    to[i].part[0] = from[i].part[1] * e.by;
+    to[i].part[1] += from[i].part[0];
+  }
+  return 0;
+}
+static void spread_behind(const struct extents *e, cell *to, const cell *from)
+{
+  const struct extents own = *e;
+  for (int i = 0; i < own.w; i++)
+    for (int k = 0; k < 2; k++) to[i].part[k] = from[i].part[1 - k] * own.by;
+}
+static void spread_within(const struct field *to, const struct field *from)
+{
+  for (int i = 0; i < from->size.w; i++) to->cells[i].part[1] = from->cells[i].part[0] * from->size.by;
+}
+static void spread_fields(struct field to, struct field from)
+{
+  for (int i = 0; i < from.size.w; i++) to.cells[i].part[1] = from.cells[i].part[0] * from.size.by;
+}
+static double of_both(struct pair p, double v)
+{
+  p.both[1].part[0] += v;
+  return p.both[1].part[0] + p.both[0].part[1];
+}

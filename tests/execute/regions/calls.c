@@ -586,3 +586,43 @@ for (int i = 0; i < n; i++) raise_some(y, i, x[i] - 60);
 
 //# return_from_a_loop: parallel
 for (int i = 0; i < n; i++) y[i] = in_loop(X[i], n);
+
+//# arrays_of_elements: parallel
+struct extents e = {n / 2, 1, 1.5};
+cell *f = (cell *)x, *g = (cell *)y;
+#pragma scop
+spread(e, g, f);
+#pragma endscop
+
+//# arrays_of_elements_in_one_loop: parallel
+struct extents e = {n / 2, 1, 1.5};
+cell *f = (cell *)x, *g = (cell *)y;
+#pragma scop
+spread_and_tell(e, g, f);
+#pragma endscop
+
+//# arrays_of_elements_behind_pointers: parallel
+struct extents e = {n / 2, 1, 1.5};
+cell *f = (cell *)x, *g = (cell *)y;
+#pragma scop
+spread_behind(&e, g, f);
+#pragma endscop
+
+//# arrays_of_elements_of_fields: parallel
+struct field f = {{n / 2, 1, 1.5}, (cell *)x}, g = {{n / 2, 1, 2}, (cell *)y};
+#pragma scop
+spread_within(&g, &f);
+#pragma endscop
+
+//# arrays_of_elements_of_copies: parallel
+struct field f = {{n / 2, 1, 1.5}, (cell *)x}, g = {{n / 2, 1, 2}, (cell *)y};
+#pragma scop
+spread_fields(g, f);
+#pragma endscop
+
+//# structures_in_a_copy: call
+struct pair p = {{{{1, 2}}, {{3, 4}}}};
+#pragma scop
+for (int i = 0; i < n; i++) y[i] = of_both(p, x[i]);
+#pragma endscop
+y[0] += p.both[1].part[0];
