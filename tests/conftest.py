@@ -137,15 +137,16 @@ def pytest_collection_finish() -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     turn = config.getoption("--turn")
-    others = []
+    kept, others = [], []
     for item in items:
-        if item.path.relative_to(TESTS).parts[0] not in SHORT and not in_sample(item):
+        long = item.path.relative_to(TESTS).parts[0] not in SHORT and not in_sample(item)
+        if long:
             item.add_marker(pytest.mark.slow)
-            if turn is not None and zlib.crc32(item.nodeid.encode()) % 2 != int(turn):
-                others.append(item)
+        has_turn = turn is None or zlib.crc32(item.nodeid.encode()) % 2 == int(turn)
+        (others if long and not has_turn else kept).append(item)
     if others:
         config.hook.pytest_deselected(items=others)
-        items[:] = [each for each in items if each not in set(others)]
+        items[:] = kept
 
 
 def in_sample(item: pytest.Item) -> bool:

@@ -53,7 +53,8 @@ class FalsePromise:
     """``directive`` says that threads may share the loop at ``location``, which is not so.
 
     Iterations conflict at ``variable``: one changes it in line ``writes``, another accesses it in line
-    ``accesses``. It ``is_scalar``, or they come to the same element.
+    ``accesses``. It ``is_scalar``, or they come to the same element. It has no name where a value is passed
+    on that no variable of the program holds.
     """
 
     directive: str
@@ -66,16 +67,16 @@ class FalsePromise:
 
 @dataclass(frozen=True, slots=True)
 class _SharedLoop:
-    """A loop that threads share, as ``directive`` says, with the ``depth`` other loops that are collapsed.
+    """A loop that threads share, as ``directive`` says, the first of so many that are ``collapsed`` into one.
 
-    Each thread has the variables called ``named`` for itself, and those of ``own`` declarations.
+    Private are the variables that clauses have ``named``, and those of declarations ``inside`` the team.
     """
 
     directive: str
     loop: c_ast.For
     collapsed: int
     named: frozenset[str]
-    own: tuple[c_ast.Decl, ...]
+    inside: tuple[c_ast.Decl, ...]
 
 
 def false_promises(
@@ -139,11 +140,11 @@ def _next(blocks: Sequence[c_ast.Node], directive: WrittenDirective) -> c_ast.No
 def _shared_counter(shared: _SharedLoop) -> FalsePromise | None:
     """A counter of a loop inside that all threads count with: those of shared loops alone are private."""
     loops = [each for each in walk(shared.loop) if isinstance(each, c_ast.For)]
-    own = {_counter(each) for each in loops[: shared.collapsed]} | {each.name for each in shared.own}
-    own |= shared.named
+    private = {_counter(each) for each in loops[: shared.collapsed]} | {each.name for each in shared.inside}
+    private |= shared.named
     for each in loops[shared.collapsed :]:
         name, line = _counter(each), location(each).line
-        if name is not None and name not in own:
+        if name is not None and name not in private:
             return FalsePromise(shared.directive, location(shared.loop), name, line, line, is_scalar=True)
     return None
 
@@ -176,13 +177,13 @@ def _conflicts(
         for write, access in product(first.accesses, second.accesses):
             if write.kind is AccessKind.READ or write.array.name != access.array.name:
                 continue
-            if _is_own(write.array, shared) or not (_is_certain(write) and _is_certain(access)):
+            if _is_private(write.array, shared) or not (_is_certain(write) and _is_certain(access)):
                 continue
             made = write.array.local and write.array.source_name not in names
             pairs = write.relation.apply_range(access.relation.reverse()).intersect_params(scop.context)
             if made:
                 pairs = flow.intersect(isl.UnionMap.from_map(pairs)).extract_map(pairs.get_space())
-            if _are_of_two_iterations(pairs, depth, shared.collapsed):
+            if _are_carried(pairs, depth, shared.collapsed):
                 yield FalsePromise(
                     shared.directive,
                     where,
@@ -210,21 +211,21 @@ def _run_by(node: isl.ScheduleNode) -> isl.UnionSet:
     return node.filter_get_filter() if passes else node.get_domain()
 
 
-def _is_own(array: Array, shared: _SharedLoop) -> bool:
-    """Whether each thread has ``array`` for itself, or the program does not have it at all."""
+def _is_private(array: Array, shared: _SharedLoop) -> bool:
+    """Whether each thread has a private ``array``, or the program does not have it at all."""
     if array.copied or array.expanded or array.source_name in shared.named:
         return True
     if not array.local or array.declared is None:
         return array.local
-    return location(array.declared) in map(location, shared.own)
+    return location(array.declared) in map(location, shared.inside)
 
 
 def _is_certain(access: Access) -> bool:
     return access.exact and access.certain and access.kind is not AccessKind.MAY_WRITE
 
 
-def _are_of_two_iterations(pairs: isl.Map, depth: int, collapsed: int) -> bool:
-    """Whether any ``pairs`` are in different iterations of the loops that are ``depth`` loops inside."""
+def _are_carried(pairs: isl.Map, depth: int, collapsed: int) -> bool:
+    """Whether the shared loops, which are ``depth`` loops inside, carry any ``pairs``."""
     for position in range(depth):
         pairs = pairs.equate(_in, position, _out, position)
     same = pairs

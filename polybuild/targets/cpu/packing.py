@@ -10,7 +10,6 @@ are far from each other in memory they read the copy as well.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import islpy as isl
 
@@ -56,11 +55,11 @@ class _Layout:
 
 
 def find_packed_operands(
-    scop: Scop, nest: BlockedNest, numbers: Iterator[int], begun: Mark
+    scop: Scop, nest: BlockedNest, numbers: Iterator[int], begun: Mark | None
 ) -> list[PackedOperand]:
     """What to pack for the register tiles at ``nest``; ``numbers`` makes the buffers' names unique.
 
-    What of other blocks is begun as partial tiles stands below the mark ``begun``.
+    What of other blocks is begun as partial tiles stands below the mark ``begun``, if anything is.
     """
     found = []
     everything = (
@@ -73,9 +72,7 @@ def find_packed_operands(
         stamps = next(constant, None)
         if stamps is not None:
             shared = stamps is everything
-            buffer = _packed_operand(nest, part, layout, stamps, next(numbers), shared=shared)
-            if buffer is not None and nest.begun is not None:
-                buffer = replace(buffer, packed=replace(buffer.packed, within=begun))
+            buffer = _packed_operand(nest, part, layout, stamps, next(numbers), shared=shared, within=begun)
             if buffer is not None:
                 found.append(buffer)
     return found
@@ -111,11 +108,19 @@ def _is_strided(nest: BlockedNest, part: PackablePart) -> bool:
 
 
 def _packed_operand(
-    nest: BlockedNest, part: PackablePart, layout: _Layout, stamps: isl.Set, number: int, *, shared: bool
+    nest: BlockedNest,
+    part: PackablePart,
+    layout: _Layout,
+    stamps: isl.Set,
+    number: int,
+    *,
+    shared: bool,
+    within: Mark | None,
 ) -> PackedOperand | None:
     """The buffer for ``part`` at the time ``stamps``.
 
-    None if the copies are not told apart by the time stamps that are kept.
+    If it is ``shared``, loops beside register tiles read it, too: those below the mark ``within`` alone, if
+    one is given. None if the copies are not told apart by the time stamps that are kept.
     """
     mark = Mark(MarkKind.PACKED, number)
     instances = copy_instances(mark.name, stamps, [*range(layout.scope), *layout.kept])
@@ -137,6 +142,7 @@ def _packed_operand(
         vector=part.vector,
         shared=shared,
         needs=nest.schedule.prefix.apply_range(instances),
+        within=within,
     )
     return PackedOperand(packed, instances, layout.scope)
 

@@ -197,7 +197,7 @@ class RegisterTiler:
         self, place: isl.ScheduleNode, nest: BlockedNest, partial: PartialTile | None
     ) -> isl.ScheduleNode:
         """Everything within the tiles for the caches; returns a node in it."""
-        begun = Mark(MarkKind.PARTIAL, len(self.tiles))
+        begun = partial.mark if partial is not None and nest.begun is not None else None
         # what a single row loads is used once
         operands = [] if nest.kernel.single else find_packed_operands(self._scop, nest, self._numbers, begun)
         tile = _register_tile(len(self.tiles), nest, operands, partial)
