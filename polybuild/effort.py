@@ -10,6 +10,13 @@ from __future__ import annotations
 
 REGION_OPERATIONS = 10_000_000
 """For one analysis, or all transformations, of a region of some lines: about twenty seconds' work at most."""
+SEARCH_OPERATIONS = 9_000_000
+"""For the search for an order of a region, whatever its size: few need a third of it."""
+TRIAL_SEARCH_OPERATIONS = 3_000_000
+"""For that of a loop that nobody marked,"""
+TRIALS_OPERATIONS = 10_000_000
+"""and for all of these of a file: what is left after that is not tried. Those that seem to do the most come
+first."""
 REGION_LINES = 100
 """Lines of a region that are worth that: it is the number of regions that must not matter."""
 EXACT_DEPENDENCES = 0.4
@@ -380,8 +387,6 @@ SAMPLE_INSTANCES = 700
 
 # --- Processes: processor time in seconds, whatever else the machine does -----------------------------------
 
-SEARCH_SECONDS = 8
-"""For the search for an order of a region: budgets end all but a few before."""
 REGION_SECONDS = 14
 """For one region: budgets of operations, and the limit of the search, end the analysis long before. This is
 for single calls of isl that they do not count, and for a thousand statements. What is tried again after that
@@ -389,11 +394,7 @@ has a quarter of it, and a quarter of that: a region ends within 20 s, whatever 
 WORTH_ASKING_NS = 20_000
 """What a region takes, in nanoseconds, of which asking whether threads gain is nothing: marks may pay."""
 TRIAL_SECONDS = 5
-"""For a loop that nobody marked, and a quarter of it where that is tried again,"""
-TRIAL_SEARCH_SECONDS = 3
-"""for the search for its order,"""
-TRIALS_SECONDS = 10
-"""and for all of a file: what is left after that is not tried. Those that seem to do the most come first."""
+"""For a loop that nobody marked, and a quarter of it where that is tried again."""
 SURVEY_SECONDS = 20
 """For one loop of a survey."""
 MAXIMUM_CRASHES = 2

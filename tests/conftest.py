@@ -125,14 +125,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage as seldom as the process at work on a region does: tests do that work in this one.
-
-    Searches have more time than they have at home: what becomes of a region must not depend on how slow or
-    busy the machine of a test is.
-    """
+    """Look for garbage as seldom as the process at work on a region does: tests do that work in this one."""
     gc.freeze()
     gc.set_threshold(effort.COLLECTED_OBJECTS)
-    effort.SEARCH_SECONDS *= 8
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -57,14 +57,17 @@ def _unwatched() -> Watch:
 
 @dataclass(frozen=True, slots=True)
 class TrialLimits:
-    """Processor time: for ``one`` loop that nobody marked, the search for an order, and ``all`` of a file."""
+    """Processor time for ``one`` loop that nobody marked; isl's operations for the ``search`` of its order.
+
+    And those for ``all`` loops of a file.
+    """
 
     one: float = effort.REGION_SECONDS
-    search: float | None = None
+    search: int = effort.SEARCH_OPERATIONS
     all: float = math.inf
 
 
-IN_BUILDS = TrialLimits(effort.TRIAL_SECONDS, effort.TRIAL_SEARCH_SECONDS, effort.TRIALS_SECONDS)
+IN_BUILDS = TrialLimits(effort.TRIAL_SECONDS, effort.TRIAL_SEARCH_OPERATIONS, effort.TRIALS_OPERATIONS)
 """Where somebody waits for the file."""
 
 

@@ -22,10 +22,10 @@ from polybuild.driver.unused_settings import changed_sizes, unused_settings
 from polybuild.machine.model import Machine
 from polybuild.options import Options
 from polybuild.poly.budget import (
+    effort_is_spent,
+    effort_limit,
     found_within,
     operation_budget,
-    time_is_over,
-    time_limit,
     was_spent,
 )
 from polybuild.poly.marks import MarkKind
@@ -74,20 +74,21 @@ def compile_region(
     crashes: int,
     printer: PassPrinter = SILENT,
     share: int = 1,
-    seconds: float | None = None,
+    search: int | None = None,
 ) -> tuple[RegionText | None, RegionReport, Details]:
     """Run the passes of one region; raises Unsupported where it must stay as it is.
 
-    What takes isl too long, or fails the proof, is tried again with a simpler strategy; after SEARCH_SECONDS,
-    or so many ``seconds``, only the simplest is. After ``crashes`` of processes at work on it the simplest
-    comes first, and after several of them dependences are over-approximated. A region that stays as it is
-    gets no text, unless its runs are counted. The region gets one of so many ``share`` of isl's operations.
+    What takes isl too long, or fails the proof, is tried again with a simpler strategy; after
+    SEARCH_OPERATIONS, or so many as ``search`` says, only the simplest is. After ``crashes`` of processes at
+    work on it the simplest comes first, and after several of them dependences are over-approximated. A region
+    that stays as it is gets no text, unless its runs are counted. The region gets one of so many ``share`` of
+    isl's operations.
     """
     operations = operations_for(region) // share
     attempt = partial(_by_strategies, region, context, operations, crashes=crashes, printer=printer)
     asked = context.with_options(_with_clauses(region, context.options))
     purpose = _purpose(asked)
-    with time_limit(effort.SEARCH_SECONDS if seconds is None else seconds), remembering():
+    with effort_limit(effort.SEARCH_OPERATIONS if search is None else search), remembering():
         if purpose is passes.ModelPurpose.DEVICE and asked.options.distribute == "off":
             return _with_kernels_of_either_form(attempt, calls=bool(region.callees))
         return attempt(purpose)
@@ -110,7 +111,7 @@ def _with_kernels_of_either_form(
         if not calls or refusal.diagnostic.code in _OUR_LIMITS:
             raise
         return attempt(passes.ModelPurpose.HOST)
-    if made[1].kernels or time_is_over():
+    if made[1].kernels or effort_is_spent():
         return made
     try:
         other = attempt(passes.ModelPurpose.HOST)
@@ -144,7 +145,7 @@ def _by_strategies(
         try:
             if model is None:
                 model = _analyse(region, operations, printer, exact=exact, purpose=purpose)
-            if (model.is_huge or time_is_over()) and not is_last:
+            if (model.is_huge or effort_is_spent()) and not is_last:
                 continue  # no scheduler comes to an end with so much
             whole = is_last or strategy is strategies[0]
             with operation_budget(operations if whole else operations // 3):
@@ -286,8 +287,8 @@ def _reported(work: passes.Transformation) -> tuple[RegionText, RegionReport, De
     remarks += (*work.without_private.remarks, *changed_sizes(work))
     if options.verify and text.verification is None:
         remarks.append("the region cannot check itself: which elements it writes depends on data")
-    if time_is_over():
-        remarks.append("not all was tried: the time is over after which the search for an order ends")
+    if effort_is_spent():
+        remarks.append("not all was tried: what the search for an order may cost is spent")
     kinds = [mark.kind for mark in {line.mark for line in text.outline} if mark is not None]
     gains = kinds or mapping.tile_sizes or mapping.registers
     report = RegionReport(

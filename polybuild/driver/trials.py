@@ -15,6 +15,7 @@ from polybuild.driver.pass_printer import PassPrinter
 from polybuild.driver.pass_times import PassClock
 from polybuild.driver.region import begin_region, compile_region
 from polybuild.effort import DETECTED_HALVINGS, DETECTED_SHARE
+from polybuild.poly.budget import operations_done
 from polybuild.report.record.model import RegionReport, Sequential
 from polybuild.scop.calls import check_calls
 from polybuild.source.autodetect import NOT_TRIED
@@ -30,14 +31,14 @@ class TriedLoop:
     """What is known of a loop that was tried: its ``problem``, None if it is to be taken.
 
     Whether it ``took_all`` that isl may do, and is ``parallel`` now; ``made`` is what is to be taken, and
-    ``seconds`` of processor time were spent.
+    so many of isl's ``operations`` were spent.
     """
 
     problem: Diagnostic | None
     took_all: bool = False
     parallel: bool = False
     made: tuple[RegionText | None, RegionReport] | None = None
-    seconds: float = 0.0
+    operations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,13 @@ class Trials:
     """The loops of a file that were tried in ``context``; those that gain are kept for later.
 
     Each gets a part of isl's operations that a marked one gets, and half of that once one of them took all.
-    ``spent`` are the seconds of each; once they reach the limit that ``watch`` knows no other one is tried.
+    ``spent`` are the operations of each; once they reach the limit of ``watch`` no other one is tried.
     """
 
     context: CompileContext
     watch: Watch = UNWATCHED
     clock: PassClock = field(default_factory=PassClock)
-    spent: list[float] = field(default_factory=list)
+    spent: list[int] = field(default_factory=list)
     _gained: dict[Span, Compiled] = field(default_factory=dict)
     _exhausting: list[Span] = field(default_factory=list)
     _parallel: list[Span] = field(default_factory=list)
@@ -73,30 +74,30 @@ class Trials:
         position = _position_of(region)
         trial = cast("TriedLoop | None", self.watch.found.get(position))
         if trial is None:
-            if sum(self.spent) + self._crash_seconds() >= self.watch.trials.all:
-                reason = "not tried, as trying others took all the time for this file"
+            if sum(self.spent) + self._crashed() >= self.watch.trials.all:
+                reason = "not tried, as trying others took all that may be spent on this file"
                 return Diagnostic(
                     Severity.REMARK, NOT_TRIED, reason, region.begin, "mark it to have it tried"
                 )
             trial = self._tried(region)
             self.watch.is_found(position, trial)
-        self.spent.append(trial.seconds)
+        self.spent.append(trial.operations)
         if trial.took_all:
             self._exhausting.append(region.span)
         if trial.parallel:
             self._parallel.append(region.span)
         return trial.problem
 
-    def _crash_seconds(self) -> float:
-        """The time of processes that ended at work on a loop."""
-        counts = [len(each) for position, each in self.watch.crashes.items() if isinstance(position, tuple)]
-        return sum((self.watch.trials.one / 4**number for count in counts for number in range(count)), 0.0)
+    def _crashed(self) -> int:
+        """What processes spent that ended at work on a loop: each as much as a search may take."""
+        loops = [each for position, each in self.watch.crashes.items() if isinstance(position, tuple)]
+        return self.watch.trials.search * sum(map(len, loops))
 
     def _tried(self, region: Region) -> TriedLoop:
         """What comes of a region; it is kept for later where that gains."""
-        before = time.process_time()
+        before = operations_done()
         found = self._compiled(region)
-        return replace(found, seconds=time.process_time() - before)
+        return replace(found, operations=operations_done() - before)
 
     def _compiled(self, region: Region) -> TriedLoop:
         started = time.perf_counter()
@@ -104,9 +105,9 @@ class Trials:
             crashes = begin_region(self.watch, _position_of(region), region)
             printer = PassPrinter(enters=self.watch.enters, clock=self.clock)
             share = DETECTED_SHARE << min(len(self._exhausting), DETECTED_HALVINGS)
-            seconds = self.watch.trials.search
+            search = self.watch.trials.search
             text, report, details = compile_region(
-                region, self.context, crashes=crashes, printer=printer, share=share, seconds=seconds
+                region, self.context, crashes=crashes, printer=printer, share=share, search=search
             )
         except Unsupported as refusal:
             return TriedLoop(refusal.diagnostic, refusal.diagnostic.code == "too-complex")

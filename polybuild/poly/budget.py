@@ -1,13 +1,13 @@
 """isl's operation budget: how much work a region may cost (thesis, section 12.1); and how much time, at last.
 
-Operations are the same on every machine, and so is what comes of them. Where they do not tell the time, as
-when numbers become large, or lists long, ``time_limit`` ends the search.
+Operations are the same on every machine, and so is what comes of them: budgets for single questions as well
+as ``effort_limit`` for all of them together. Where they do not tell the time, as when numbers become large,
+or lists long, the process at work on a region is ended by whoever waits for it.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,17 +21,56 @@ _T = TypeVar("_T")
 
 _SPENT = "maximal number of operations exceeded"
 
-_END: ContextVar[float] = ContextVar(
-    "end of the time limit, in processor time of the process", default=math.inf
-)
+_SMALL_COUNT = 256
+"""Operations that are as good as none, and what is counted for any question: asking it takes time as well."""
+
+_END: ContextVar[float] = ContextVar("end of the effort limit, in operations", default=math.inf)
+
+
+class _Meter:
+    """isl's operations in this process: those that were counted before its counter last started afresh."""
+
+    counted = 0
+
+
+def _start(maximum: int) -> None:
+    """Let isl count afresh, to ``maximum``, or for ever if that is 0."""
+    context = isl.DEFAULT_CONTEXT
+    _Meter.counted += _operations()
+    context.reset_operations()
+    context.set_max_operations(maximum)
+
+
+def _operations() -> int:
+    """What isl has counted since it last started afresh: an eighth less at most."""
+    at_least = step = _SMALL_COUNT
+    while _counts(at_least + step):
+        at_least += step
+        step = at_least
+    while step > max(_SMALL_COUNT, at_least // 8):
+        step //= 2
+        at_least += step if _counts(at_least + step) else 0
+    return at_least
+
+
+def _counts(operations: int) -> bool:
+    """Whether isl has counted so many: it does not tell how many, but is at its maximum or not."""
+    context = isl.DEFAULT_CONTEXT
+    maximum = context.get_max_operations()
+    context.set_max_operations(operations)
+    try:
+        isl.Val.zero(context)  # one operation, and next to no time
+    except isl.Error:
+        return True
+    finally:
+        context.set_max_operations(maximum)
+    return False
 
 
 @contextmanager
 def operation_budget(maximum: int) -> Iterator[None]:
     """What takes more than ``maximum`` operations under this makes isl give up and raise."""
-    context = isl.DEFAULT_CONTEXT
-    context.reset_operations()
-    context.set_max_operations(maximum)
+    _start(maximum)
     try:
         yield
     except Unsupported:
@@ -42,7 +81,7 @@ def operation_budget(maximum: int) -> Iterator[None]:
             raise isl.Error(_SPENT) from error
         raise
     finally:
-        context.set_max_operations(0)
+        isl.DEFAULT_CONTEXT.set_max_operations(0)
 
 
 @contextmanager
@@ -51,22 +90,20 @@ def budget_within(maximum: int) -> Iterator[None]:
 
     Raises as ``operation_budget`` does, and leaves isl usable.
     """
-    context = isl.DEFAULT_CONTEXT
-    around = context.get_max_operations()
+    around = isl.DEFAULT_CONTEXT.get_max_operations()
     try:
         with operation_budget(min(maximum, around) if around else maximum):
             yield
     finally:
-        context.reset_operations()
-        context.set_max_operations(around)
+        _start(around)
 
 
 def found_within(maximum: int, find: Callable[[], _T]) -> _T | None:
     """What ``find`` finds under a budget of its own, as of ``budget_within``; None if that is not enough.
 
-    None, too, where a time limit is over.
+    None, too, where an effort limit is over.
     """
-    return None if time_is_over() else settled_within(maximum, find)
+    return None if effort_is_spent() else settled_within(maximum, find)
 
 
 def settled_within(maximum: int, find: Callable[[], _T]) -> _T | None:
@@ -89,23 +126,29 @@ def unlimited() -> Iterator[None]:
     try:
         yield
     finally:
-        context.reset_operations()
-        context.set_max_operations(maximum)
+        _start(maximum)
+
+
+def operations_done() -> int:
+    """What isl has done in this process, in operations: an eighth less at most. A budget starts afresh."""
+    _start(isl.DEFAULT_CONTEXT.get_max_operations())
+    return _Meter.counted
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """``time_is_over`` after so many seconds of processor time under this."""
-    before = _END.set(time.process_time() + seconds)
+def effort_limit(operations: int) -> Iterator[None]:
+    """``effort_is_spent`` after so many operations of all budgets under this."""
+    before = _END.set(operations_done() + operations)
     try:
         yield
     finally:
         _END.reset(before)
 
 
-def time_is_over() -> bool:
-    """Whether a time limit is over: what can be done without is not begun any more."""
-    return time.process_time() > _END.get()
+def effort_is_spent() -> bool:
+    """Whether an effort limit is over: what can be done without is not begun any more."""
+    left = _END.get() - _Meter.counted
+    return left <= 0 or (left < math.inf and _counts(int(left)))
 
 
 def was_spent(error: BaseException) -> bool:

@@ -106,8 +106,8 @@ def test_loops_that_nobody_marked_have_limits_of_their_own():
             spin()
         return dict(watch.crashes), watch.trials.all
 
-    found = run_isolated(work, seconds=60, trials=TrialLimits(1.0, all=7.0))
-    assert found == ({(0, 9): ("took too long",)}, 7.0)
+    found = run_isolated(work, seconds=60, trials=TrialLimits(1.0, all=7))
+    assert found == ({(0, 9): ("took too long",)}, 7)
 
 
 def test_without_a_region_all_is_lost():

@@ -13,7 +13,14 @@ from polybuild import effort
 from polybuild.codegen.c.callbacks import Failures
 from polybuild.driver import file as pipeline
 from polybuild.options import Options
-from polybuild.poly.budget import found_within, operation_budget, time_is_over, time_limit, was_spent
+from polybuild.poly.budget import (
+    effort_is_spent,
+    effort_limit,
+    found_within,
+    operation_budget,
+    operations_done,
+    was_spent,
+)
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import descendants, insert_mark, map_bottom_up, mark_of
 
@@ -114,12 +121,48 @@ def test_the_first_failure_of_callbacks_is_raised_afterwards():
         raise KeyboardInterrupt
 
 
-def test_after_the_time_limit_nothing_optional_is_begun():
+def test_after_the_effort_limit_nothing_optional_is_begun():
     asked = []
-    with time_limit(0):
-        assert time_is_over()
+    with effort_limit(0):
+        assert effort_is_spent()
         assert found_within(1000, lambda: asked.append(1)) is None
-        with time_limit(60):
+        with effort_limit(60_000):
             assert found_within(1000, lambda: 7) == 7
     assert not asked
-    assert not time_is_over()
+    assert not effort_is_spent()
+
+
+def work(operations):
+    for _ in range(operations):
+        isl.Val.zero(isl.DEFAULT_CONTEXT)
+
+
+@pytest.mark.parametrize("parts", [1, 10, 50])
+def test_an_effort_limit_counts_the_operations_of_all_budgets_under_it(parts):
+    with effort_limit(100_000):
+        for _ in range(parts):
+            assert not effort_is_spent()
+            assert found_within(1_000_000, lambda: work(80_000 // parts)) is None
+        with operation_budget(1_000_000):
+            work(50_000)
+            assert effort_is_spent()
+        assert effort_is_spent()
+
+
+def test_what_a_budget_did_not_suffice_for_counts_as_well():
+    with effort_limit(100_000):
+        for _ in range(2):
+            assert not effort_is_spent()
+            assert found_within(60_000, lambda: work(80_000)) is None
+        assert effort_is_spent()
+
+
+def test_operations_are_the_same_each_time():
+    def counted():
+        before = operations_done()
+        for size in range(1, 40):
+            with operation_budget(100_000):
+                isl.Set(f"{{ [i, j] : 0 <= i < {size} and 0 <= 3j <= i }}").coalesce().is_empty()
+        return operations_done() - before
+
+    assert counted() == counted() > 39 * 100
