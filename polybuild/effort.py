@@ -10,6 +10,8 @@ from __future__ import annotations
 
 REGION_OPERATIONS = 10_000_000
 """For one analysis, or all transformations, of a region of some lines: about twenty seconds' work at most."""
+QUESTION_OPERATIONS = 256
+"""What is counted for any question that has a budget of its own: asking it takes time as well."""
 SEARCH_OPERATIONS = 9_000_000
 """For the search for an order of a region, whatever its size: few need a third of it."""
 TRIAL_SEARCH_OPERATIONS = 3_000_000

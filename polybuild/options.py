@@ -354,8 +354,9 @@ class Options:
         _boolean,
         "take regions in the headers that a file includes, too",
         finds_more=True,
-        more="The headers themselves stay as they are, and their text stands in the result. Headers that C++"
-        " can read (`__cplusplus`) are left alone.",
+        more="The headers themselves stay as they are, and their text stands in the result, as often as they"
+        " are included. Headers that C++ can read (`__cplusplus`) are left alone. C files that a C file"
+        " includes are taken in any case, and so is a file that includes itself.",
     )
     verify: bool = _knob(
         False,

@@ -128,7 +128,7 @@ def _compile(words: Sequence[str]) -> int:
     given = arguments.parse(words)
     request = given.request
     data = _read(request.source)
-    if output.disabled() or not (output.may_hold_regions(data) or request.detects()):
+    if output.disabled() or not (output.has_regions(request.source, data) or request.detects()):
         _guard(lambda: output.write_all(given.files, data, (request.source,), output.EMPTY_REPORT))
         if given.sarif:
             from polybuild.report.record.sarif import as_sarif

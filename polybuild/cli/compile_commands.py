@@ -84,6 +84,6 @@ def _compiler(words: list[str]) -> list[str]:
 
 def _has_regions(source: str) -> bool:
     try:
-        return output.may_hold_regions(output.read(source))
+        return output.has_regions(source, output.read(source))
     except OSError:
         return False

@@ -67,7 +67,7 @@ def _file(given: ExplainArguments, compilation: Compilation, number: int) -> Exp
     from polybuild.driver.isolation import IN_BUILDS, run_isolated
 
     request = compilation.request
-    marked = output.may_hold_regions(output.read(request.source))
+    marked = output.has_regions(request.source, output.read(request.source))
     if given.is_plain and not marked and not request.detects():
         style = terminal.style_for(sys.stdout, given.colour)
         return ExplainedFile(explanation.explain(request.source, (), (), style))

@@ -94,7 +94,7 @@ def compile_source(
     source, results = with_inner_regions(source, tuned, work, (compiler, flags))
     for region, found in zip(source.regions, results, strict=True):
         if found.diagnostic is not None and found.report.detected:  # nobody asked for it
-            refused += (RefusedLoop(found.report.line, found.report.end_line, found.diagnostic),)
+            refused += (_left_alone(found.report, found.diagnostic),)
             continue
         diagnostics += found.obstacles
         unmet = unmet_requirement(region, found.report, options)
@@ -122,6 +122,11 @@ def compile_source(
     made = text, tuple(reports), tuple(diagnostics)
     told, times = _with_needs(details, needs), tuple(printer.clock.times.values())
     return FileResult(*made, source.dependencies, refused, told, times)
+
+
+def _left_alone(report: RegionReport, reason: Diagnostic) -> RefusedLoop:
+    """A region that nobody asked for, and that stays as it is."""
+    return RefusedLoop(report.file, report.line, report.end_line, reason)
 
 
 def _on_host(
@@ -255,5 +260,6 @@ def _read(
     if not options.autodetect:
         return read_source(path, compiler, flags, headers=options.headers), (), trials
     shared = options.openmp == "use"
-    found = detect_regions(path, compiler, flags, trials.problem, refuse=trials.refusal, shared=shared)
+    asks = {"accept": trials.problem, "refuse": trials.refusal}
+    found = detect_regions(path, compiler, flags, **asks, shared=shared, headers=options.headers)
     return found.source, found.refused, trials

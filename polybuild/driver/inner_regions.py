@@ -39,11 +39,18 @@ def with_inner_regions(
         for region, found in pairs
         if isinstance(region, Region) and (on_host or found.diagnostic) and _may_be_divided(region, found)
     ]
-    if not kept or options.headers or options.distribute != "off":
+    if not kept or options.distribute != "off":
         return source, results
     trials = Trials(work.context, work.watch, work.printer.clock, work.trials.spent)
     try:
-        inner = regions_inside(kept, source.path, compiler, trials.problem, trials.refusal)
+        inner = regions_inside(
+            kept,
+            source.path,
+            compiler,
+            (trials.refusal, trials.problem),
+            headers=options.headers,
+            detected=options.autodetect,
+        )
     except SourceError:  # the file has changed since it was read
         return source, results
     parts = results_of(replace(source, regions=tuple(inner)), tuning, replace(work, trials=trials))

@@ -1,11 +1,13 @@
 """Reading the input and writing what comes of it, so that nothing is ever half written or lost.
 
-Start-up time counts on every file of a build, so this module imports only what
-the interpreter has loaded before it.
+Start-up time counts on every file of a build, so this module imports next to nothing
+that the interpreter has not loaded before it.
 """
 
 import os
 import sys
+
+from polybuild.source.unity import included_sources
 
 _MARK = b"scop"
 _PREFIX = b"polybuild"
@@ -37,6 +39,11 @@ def may_hold_regions(data: bytes) -> bool:
             return True
         position = data.find(_MARK, position)
     return False
+
+
+def has_regions(path: str, data: bytes) -> bool:
+    """Whether the C file at ``path`` with the text ``data``, or one that it includes, may have regions."""
+    return may_hold_regions(data) or any(map(may_hold_regions, included_sources(path, data)))
 
 
 def disabled() -> bool:
@@ -154,7 +161,7 @@ def copy_unmarked(source: str, files: Files) -> bool:
     OSError if something cannot be read or written.
     """
     data = read(source)
-    if may_hold_regions(data) and not disabled():
+    if has_regions(source, data) and not disabled():
         return False
     write_all(files, data, (source,), EMPTY_REPORT)
     return True

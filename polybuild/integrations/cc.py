@@ -161,26 +161,9 @@ def _may_hold_regions(source: Input, standard_input: bytes) -> bool:
     if source.name == STANDARD_INPUT:
         return output.may_hold_regions(standard_input)
     try:
-        text = output.read(source.name)
+        return output.has_regions(source.name, output.read(source.name))
     except OSError:
         return False  # the compiler has something to say about that
-    return output.may_hold_regions(text) or any(
-        output.may_hold_regions(included) for _, included in included_sources(source.name, text)
-    )
-
-
-def included_sources(name: str, text: bytes) -> "Iterator[tuple[str, bytes]]":
-    """The C files that the C file ``name`` includes, as unity builds do: path and text of each."""
-    if b'.c"' not in text:
-        return
-    for line in text.split(b"\n"):
-        words = line.split(b'"')
-        if len(words) == 3 and words[0].replace(b" ", b"") == b"#include" and words[1].endswith(b".c"):
-            path = os.path.join(os.path.dirname(name), os.fsdecode(words[1]))  # noqa: PTH118, PTH120 -- start-up
-            try:
-                yield path, output.read(path)
-            except OSError:
-                continue
 
 
 def _take_standard_input() -> bytes:

@@ -23,7 +23,7 @@ from polybuild.driver.cache import compiler_identity, key_of, open_cache
 from polybuild.driver.request import Request
 from polybuild.driver.steered_warnings import warning_flags
 from polybuild.driver.translate import Outcome, options_for, translate
-from polybuild.integrations import cc, objects, unity
+from polybuild.integrations import cc, objects
 from polybuild.integrations.compiler_line import LINK, CommandLine, Input
 from polybuild.integrations.device_runtime import LIBRARIES, runtime_objects
 from polybuild.integrations.locations import include_dir
@@ -31,6 +31,7 @@ from polybuild.integrations.records import write_records
 from polybuild.report.explain import explanation, terminal
 from polybuild.report.record.failure import DEBUG_VARIABLE, describe
 from polybuild.report.record.model import KEPT
+from polybuild.source.unity import included_sources
 from polybuild.values import dataclass
 
 _PROBE = b"int main(void) { int n = 0;\n#pragma omp parallel reduction(+ : n)\nn += 1; return n < 1; }\n"
@@ -145,10 +146,6 @@ class _Job:
         settings = options_for(request)
         options, settings_file = settings.options, settings.file
         self.strict = self.strict or options.on_unsupported == "error"
-        others = list(cc.included_sources(name, text))
-        if others and not output.may_hold_regions(text):
-            yield from self._transform_unity(source, request, text, settings_file)
-            return
         if source.name == cc.STANDARD_INPUT:
             beside = ["-iquote", "."]
             request = dataclasses.replace(request, flags=(*beside, *request.flags))
@@ -164,7 +161,8 @@ class _Job:
             key_of([source.name])[:16], _base_name(source.name), outcome.data
         )
         # The text of headers with regions is in the file, so the compiler does not see that they are read.
-        others_read = [each for each in outcome.dependencies if options.headers and each != name]
+        whole = options.headers or any(True for _ in included_sources(name, text))
+        others_read = [each for each in outcome.dependencies if whole and each != name]
         prerequisites = dict.fromkeys(filter(None, [settings_file, *others_read]))
         yield Transformed(source, Path(path), tuple(prerequisites))
 
@@ -222,26 +220,6 @@ class _Job:
         looking = ["-fsyntax-only", "-include", "mpi.h", "-x", "c", os.devnull]
         command = [*self.line.compiler, *self.line.flags, *looking]
         return not self._execute(command, capture=True, quiet=True)[0]
-
-    def _transform_unity(
-        self, source: Input, request: Request, text: bytes, settings_file: str
-    ) -> Iterator[Transformed]:
-        """A file that includes C files, with those that have regions transformed and in their place."""
-        pieces: dict[str, bytes] = {}
-        for path, part in cc.included_sources(source.name, text):
-            if output.may_hold_regions(part) and path not in pieces:
-                outcome = translate(dataclasses.replace(request, source=path), part, self._cache)
-                self._tell(source.name, outcome)
-                if _has_changed(outcome, part):
-                    self._on_device = self._on_device or _DEVICE_HEADER in outcome.data
-                    pieces[path] = outcome.data
-        if pieces:
-            whole = unity.put_in_place(source.name, text, pieces)
-            key = key_of([source.name, whole])
-            name = _base_name(source.name)
-            entry = self._cache.put(key, name, whole, {}) if self._cache else None
-            file = entry.path if entry else self._write(key[:16], name, whole)
-            yield Transformed(source, file, (*pieces, *filter(None, [settings_file])))
 
     def write_records(self) -> None:
         """Write what became of the regions of each source beside its object, as far as that is asked for."""

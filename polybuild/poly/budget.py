@@ -16,13 +16,11 @@ from typing import TypeVar
 import islpy as isl
 
 from polybuild.diagnostics import Unsupported
+from polybuild.effort import QUESTION_OPERATIONS
 
 _T = TypeVar("_T")
 
 _SPENT = "maximal number of operations exceeded"
-
-_SMALL_COUNT = 256
-"""Operations that are as good as none, and what is counted for any question: asking it takes time as well."""
 
 _END: ContextVar[float] = ContextVar("end of the effort limit, in operations", default=math.inf)
 
@@ -43,14 +41,14 @@ def _start(maximum: int) -> None:
 
 def _operations() -> int:
     """What isl has counted since it last started afresh: an eighth less at most."""
-    at_least = step = _SMALL_COUNT
-    while _counts(at_least + step):
-        at_least += step
-        step = at_least
-    while step > max(_SMALL_COUNT, at_least // 8):
+    counted = step = QUESTION_OPERATIONS
+    while _counts(counted + step):
+        counted += step
+        step = counted
+    while step > max(QUESTION_OPERATIONS, counted // 8):
         step //= 2
-        at_least += step if _counts(at_least + step) else 0
-    return at_least
+        counted += step if _counts(counted + step) else 0
+    return counted
 
 
 def _counts(operations: int) -> bool:

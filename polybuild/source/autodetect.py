@@ -24,13 +24,14 @@ from polybuild.diagnostics import Diagnostic, Severity
 from polybuild.effort import DETECTED_DEPTH
 from polybuild.patterns import pattern
 from polybuild.source.chunks import Chunk, ChunkIndex
+from polybuild.source.inclusions import LOOP, REGION
 from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.loop_nests import work_and_trips
-from polybuild.source.markers import Marker, SourceText
+from polybuild.source.markers import Marker
 from polybuild.source.model import Region, RejectedRegion, Source, Span
 from polybuild.source.openmp import OF_LANES, PARALLEL, gives_way, is_shared_by_others
-from polybuild.source.preprocess import macros_defined, preprocess
-from polybuild.source.reader import FileText, Regions, regions_in, residents_in, text_of
+from polybuild.source.preprocess import preprocess
+from polybuild.source.reader import FileText, Regions, file_text, files_of, regions_in, residents_in, text_of
 from polybuild.source.regions import CONDITIONAL, MARKING, RegionFinder
 from polybuild.source.statements import LOOPS, statement_end
 from polybuild.values import dataclass
@@ -97,6 +98,7 @@ _Refused = tuple[_PendingLoop, Diagnostic]
 class RefusedLoop:
     """A loop that nobody marked and that is not taken as a whole: its lines in the user's file, and why."""
 
+    file: str
     first_line: int
     last_line: int
     diagnostic: Diagnostic
@@ -124,19 +126,21 @@ def detect_regions(
     *,
     refuse: Accept = _nothing,
     shared: bool = False,
+    headers: bool = False,
 ) -> Detection:
     """Read the file at ``path`` with its marked regions and those ``accept`` takes.
 
     What ``refuse`` has a reason for is not taken either; it is asked first, and takes no time. Loops and
-    blocks that OpenMP shares out are candidates if they are ``shared``. Raises SourceError as ``read_source``
-    does.
+    blocks that OpenMP shares out are candidates if they are ``shared``, and those of ``headers`` if wanted.
+    Raises SourceError as ``read_source`` does.
     """
-    file, dependencies = _file_text(path, compiler, flags)
+    file, dependencies = _file_text(path, compiler, flags, headers=headers, wanted=LOOP)
     detector = _Detector(file, (refuse, accept), shared=shared)
     taken = detector.run(detector.in_functions())
     regions, diagnostics = detector.read(taken)
-    residents, problems = residents_in(file, SourceText(file.text, path), regions)
-    source = Source(path, file.text, regions, dependencies, (*diagnostics, *problems), residents)
+    residents, problems = residents_in(file, file.user_text(), regions)
+    diagnostics += problems
+    source = Source(path, file.text, regions, dependencies, diagnostics, residents, file.names or {})
     return Detection(source, tuple(detector.refused))
 
 
@@ -144,21 +148,25 @@ def regions_inside(
     kept: Sequence[Region],
     path: str,
     command: tuple[Sequence[str], Sequence[str]],
-    accept: Accept,
-    refuse: Accept = _nothing,
+    asks: tuple[Accept, Accept],
+    *,
+    headers: bool = False,
+    detected: bool = False,
 ) -> list[Region]:
-    """Those regions inside of ``kept`` ones of the file at ``path`` that ``accept`` takes, in order.
+    """Those regions inside of ``kept`` ones of the file at ``path`` that are taken, in order.
 
-    As ``detect_regions`` finds them; ``command`` is the compiler and its flags. They get the clauses of the
-    region that they are in. Raises SourceError as ``read_source`` does.
+    As ``detect_regions`` finds them, which ``asks`` to refuse and to accept; ``command`` is the compiler and
+    its flags. They get the clauses of the region that they are in. The file was read with ``headers``, or
+    without, and looked at for loops that nobody marked if others were ``detected``. Raises SourceError as
+    ``read_source`` does.
     """
-    file, _ = _file_text(path, *command)
-    user_text = SourceText(file.text, path)
+    file, _ = _file_text(path, *command, headers=headers, wanted=LOOP if detected else REGION)
+    user_text = file.user_text()
     text = file.preprocessed
     finder = RegionFinder(user_text, LineTable(text, user_text, path), ChunkIndex(text))
     finder.find()
     spans = {each.span for each in kept}
-    detector = _Detector(replace(file, preprocessed=_without_markers(text)), (refuse, accept), shared=False)
+    detector = _Detector(replace(file, preprocessed=_without_markers(text)), asks, shared=False)
     ranges = detector.run(
         each
         for candidate in finder.candidates
@@ -168,12 +176,13 @@ def regions_inside(
     return [each for each in detector.read(ranges)[0] if isinstance(each, Region) and each.detected]
 
 
-def _file_text(path: str, compiler: Sequence[str], flags: Sequence[str]) -> tuple[FileText, tuple[str, ...]]:
+def _file_text(
+    path: str, compiler: Sequence[str], flags: Sequence[str], *, headers: bool, wanted: re.Pattern[str]
+) -> tuple[FileText, tuple[str, ...]]:
     """The file at ``path``, and the files that it is made from."""
     preprocessed = preprocess(path, compiler, flags)
-    dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
-    macros = macros_defined(dependencies, flags)
-    return FileText(text_of(path), path, flags, preprocessed.text, macros), dependencies
+    file = file_text(path, text_of(path), flags, preprocessed, headers=headers, wanted=wanted)
+    return file, files_of(path, preprocessed)
 
 
 def _without_markers(text: str) -> str:
@@ -191,7 +200,7 @@ class _Detector:
         self._shared = shared
         self._file = file
         self._refuse, self._accept = asks
-        self._user_text = SourceText(file.text, file.path)
+        self._user_text = file.user_text()
         self._lines = LineTable(file.preprocessed, self._user_text, file.path)
         self._chunks = ChunkIndex(file.preprocessed)
         self.refused: list[RefusedLoop] = []
@@ -212,7 +221,7 @@ class _Detector:
 
     def run(self, outermost: Iterable[StatementRange]) -> list[StatementRange]:
         """The statements to take of the ``outermost`` loops, in order."""
-        if self._user_text.renumbered:
+        if self._user_text.renumbered and not self._user_text.expanded:
             return []
         taken: list[StatementRange] = []
         refused: list[_Refused] = []
@@ -230,9 +239,14 @@ class _Detector:
                     heapq.heappush(pending, each)
         refused.sort(key=lambda pair: (pair[0].depth, pair[0].loop.start))
         ends = any(problem.code == NOT_TRIED for _, problem in refused)
-        self.refused += [RefusedLoop(each.loop.first_line, each.loop.last_line, why) for each, why in refused]
+        self.refused += [self._refused(each.loop, why) for each, why in refused]
         taken.sort(key=lambda each: each.start)
         return taken if ends else self._joined(taken)
+
+    def _refused(self, loop: StatementRange, reason: Diagnostic) -> RefusedLoop:
+        """A ``loop`` as the user knows it."""
+        first, last = map(self._lines.written, (loop.first_line, loop.last_line))
+        return RefusedLoop(first.file, first.line, last.line, reason)
 
     def read(self, ranges: Sequence[StatementRange]) -> Regions:
         """The regions of the file with ``ranges`` marked."""

@@ -7,70 +7,72 @@
 
 What the preprocessor made of the file stays valid for the new text, as every
 line keeps its name and number. Each file that includes a header gets its own
-copy of the header's functions, so only functions that a header may hold anyway
-(``static``, ``inline``) are touched. Left alone are headers that C++ can read as
-well, system headers, and those included more than once.
+copy of the header's functions, which it has anyway. What is included several times, as a template is with
+other macros each time, stands there as often. Left alone are headers that C++ can read as well, and system
+headers.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Collection, Mapping
+from pathlib import Path, PurePath
 
 from polybuild.diagnostics import Diagnostic, Location, Severity
 from polybuild.patterns import pattern
-from polybuild.source.markers import unescape
+from polybuild.source.inclusions import REGION, Inclusion, inclusions, quoted_name, with_names_of_inclusions
+from polybuild.source.preprocess import Preprocessed
+from polybuild.source.unity import SUFFIX
+from polybuild.values import dataclass
 
-_MARKER = pattern(r'#[ \t]+(\d+)[ \t]+"((?:[^"\\]|\\.)*)"((?:[ \t]+\d+)*)')
-_REGION = pattern(r"[ \t]*#[ \t]*pragma[ \t]+scop\b")
-_MARK = pattern(_REGION.pattern, re.MULTILINE)
-_INCLUDE = pattern(r'[ \t]*#[ \t]*include[ \t]*["<]')
+_MARK = pattern(REGION.pattern, re.MULTILINE)
+_INCLUDE = pattern(r"[ \t]*#[ \t]*include\b")
 _QUOTED = pattern(r'^([ \t]*#[ \t]*include[ \t]*)"([^"\n]+)"', re.MULTILINE)
 _ONCE = pattern(r"^[ \t]*#[ \t]*pragma[ \t]+once\b.*$", re.MULTILINE)
 
 
-@dataclass(slots=True)
-class Inclusion:
-    """A file as it was included; ``line`` is that of the directive in the file around it."""
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A file with headers in place: its ``text``, the ``preprocessed`` one, and ``names`` of inclusions.
 
-    name: str
-    line: int = 0
-    system: bool = False
-    has_regions: bool = False
-    inner: list[Inclusion] = field(default_factory=list)
+    A file that is included several times has another name each time, in both texts: ``names`` says which
+    one it has for its user.
+    """
 
-    def all(self) -> Iterator[Inclusion]:
-        """The inclusion itself and those inside."""
-        yield self
-        for each in self.inner:
-            yield from each.all()
+    text: str
+    preprocessed: str
+    names: Mapping[str, str]
 
 
-def with_headers(path: str, text: str, preprocessed: str, dependencies: tuple[str, ...]) -> str | None:
-    """``text`` of the file at ``path`` with headers in place; None if no header has a region to take."""
+def with_headers(
+    path: str, text: str, preprocessed: Preprocessed, wanted: re.Pattern[str], *, headers: bool
+) -> Expanded | None:
+    """``text`` of the file at ``path`` with what it includes in place; None if that has no ``wanted`` lines.
+
+    That is the file itself, C files, and ``headers`` if asked for.
+    """
     if re.search(r"^[ \t]*#[ \t]*(?:line\b|\d)", text, re.MULTILINE):
         return None
-    root = inclusions(preprocessed)
+    renamed, names = with_names_of_inclusions(preprocessed.text, wanted)
+    root = inclusions(renamed, wanted)
     if root is None:
         return None
-    files = {name: _read(name) for name in {each.name for each in root.all() if each.has_regions}}
-    counts = Counter(each.name for each in root.all())
     for each in root.all():
-        if each is not root and each.has_regions:
-            header = files[each.name]
-            each.has_regions = (
-                not each.system
-                and counts[each.name] == 1
-                and header is not None
-                and "__cplusplus" not in header
-                and not (_ONCE.search(header) and _may_come_again(each.name, dependencies))
-            )
-    if not any(each.has_regions for each in root.all() if each is not root):
+        name = names.get(each.name, each.name)
+        if name != root.name and not name.endswith(SUFFIX):
+            each.is_wanted = each.is_wanted and headers and _can_be_taken(each, preprocessed.dependencies)
+    if not any(each.is_wanted for each in root.all() if each is not root):
         return None
-    return _expanded(root, text, path)
+    return Expanded(_expanded(root, text, path, PurePath(path).parent), renamed, names)
+
+
+def _can_be_taken(header: Inclusion, dependencies: tuple[str, ...]) -> bool:
+    """Whether the text of ``header`` may stand in the file: it is of the user's, and C++ does not read it."""
+    text = None if header.system else _read(header.name)
+    if text is None or "__cplusplus" in text:
+        return False
+    return not (_ONCE.search(text) and _may_come_again(header.name, dependencies))
 
 
 def regions_left_in_headers(
@@ -81,11 +83,13 @@ def regions_left_in_headers(
     ``taken`` says whether regions of headers were to be taken.
     """
     root = inclusions(preprocessed) if _MARK.search(preprocessed) else None
-    for each in root.all() if root else ():
-        if each is root or not each.has_regions or each.system or each.name in read:
+    if root is None:
+        return ()
+    for each in root.all():
+        if each.name == root.name or not each.is_wanted or each.system or each.name in read:
             continue
         lines = (_read(each.name) or "").split("\n")
-        line = next((number for number, text in enumerate(lines, 1) if _REGION.match(text)), 0)
+        line = next((number for number, text in enumerate(lines, 1) if REGION.match(text)), 0)
         return (in_header(each.name, line, taken=taken),)
     return ()
 
@@ -94,33 +98,9 @@ def in_header(name: str, line: int, *, taken: bool = False) -> Diagnostic:
     """The warning that the region in ``line`` of the header ``name`` is transformed by nothing."""
     hint = "give --headers on, or move the function into a C file"
     if taken:
-        hint = "--headers on takes headers that are included once and that C++ cannot read"
+        hint = "--headers on takes headers that C++ cannot read, and that do not come by '#pragma once'"
     message = "this region is in a header and stays as it is"
     return Diagnostic(Severity.WARNING, "region-in-header", message, Location(name, line), hint)
-
-
-def inclusions(preprocessed: str) -> Inclusion | None:
-    """The files that the preprocessor read, as they include each other; None if the text has no markers."""
-    root: Inclusion | None = None
-    around: list[Inclusion] = []
-    for line in preprocessed.split("\n"):
-        marker = _MARKER.match(line)
-        if marker is None:
-            if around and _REGION.match(line):
-                around[-1].has_regions = True
-            continue
-        name, flags = unescape(marker[2]), marker[3].split()
-        if root is None:
-            root = Inclusion(name)
-            around = [root]
-        elif "1" in flags:
-            inner = Inclusion(name, system="3" in flags)
-            around[-1].inner.append(inner)
-            around.append(inner)
-        elif "2" in flags and len(around) > 1:
-            ended = around.pop()
-            ended.line = int(marker[1]) - 1 if name == around[-1].name else 0
-    return root
 
 
 def _may_come_again(name: str, dependencies: tuple[str, ...]) -> bool:
@@ -137,8 +117,9 @@ def _read(name: str) -> str | None:
         return None
 
 
-def _expanded(file: Inclusion, text: str, name: str) -> str:
-    wanted = {each.line: each for each in file.inner if any(one.has_regions for one in each.all())}
+def _expanded(file: Inclusion, text: str, name: str, home: PurePath) -> str:
+    """``text`` of the ``file``, by ``name``, with what it includes in place; ``home`` is of the main one."""
+    wanted = {each.line: each for each in file.inner if any(one.is_wanted for one in each.all())}
     lines: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
         inner = wanted.get(number)
@@ -146,23 +127,21 @@ def _expanded(file: Inclusion, text: str, name: str) -> str:
         if inner is None or content is None:
             lines.append(line)
             continue
-        header = _ONCE.sub("", _from_anywhere(inner.name, content)).removesuffix("\n")
-        lines += [f"#  line 1 {_quoted(inner.name)}", _expanded(inner, header, inner.name)]
-        lines.append(f"#  line {number + 1} {_quoted(name)}")
+        header = _ONCE.sub("", _from_home(inner.name, content, home)).removesuffix("\n")
+        lines += [f"#  line 1 {quoted_name(inner.name)}", _expanded(inner, header, inner.name, home)]
+        lines.append(f"#  line {number + 1} {quoted_name(name)}")
     return "\n".join(lines)
 
 
-def _from_anywhere(name: str, text: str) -> str:
-    """``text`` of a header where what it includes from its own folder has its full path."""
-    folder = Path(name).absolute().parent
+def _from_home(name: str, text: str, home: PurePath) -> str:
+    """``text`` of a header where what it includes from its own folder has its path from ``home``."""
+    folder = Path(name).parent
 
     def named(match: re.Match[str]) -> str:
         beside = folder / match[2]
-        return f"{match[1]}{_quoted(str(beside))}" if beside.is_file() else match[0]
+        if not beside.is_file():
+            return match[0]
+        path = str(beside) if beside.is_absolute() else os.path.relpath(beside, home)
+        return f"{match[1]}{quoted_name(path)}"
 
     return _QUOTED.sub(named, text)
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -62,7 +62,8 @@ class LineTable:
     def user_location(self, presumed: PresumedLocation) -> PresumedLocation:
         """``presumed`` with the main file's own name and line where they are known."""
         if self._user_text.expanded:
-            return PresumedLocation(self.path, presumed.line) if presumed.file == self.main else presumed
+            file = self._user_text.names.get(presumed.file, presumed.file)
+            return PresumedLocation(self.path if file == self.main else file, presumed.line)
         line = self.physical_line(presumed)
         return presumed if line is None else PresumedLocation(self.path, line)
 

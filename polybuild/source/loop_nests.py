@@ -37,12 +37,17 @@ class LoopNest:
 
 
 def loop_nests(path: str, compiler: Sequence[str], flags: Sequence[str]) -> tuple[LoopNest, ...]:
-    """The outermost loops of the file at ``path``, in order. Raises SourceError as ``read_source`` does."""
+    """The outermost loops of the file at ``path``, in order, each once where the file includes itself.
+
+    Raises SourceError as ``read_source`` does.
+    """
     text = text_of(path)
     preprocessed = preprocess(path, compiler, flags)
     lines = LineTable(preprocessed.text, SourceText(text, path), path)
     chunks = ChunkIndex(preprocessed.text).chunks
-    return tuple(nest for chunk in chunks if chunk.body is not None for nest in _nests(chunk, lines))
+    nests = [nest for chunk in chunks if chunk.body is not None for nest in _nests(chunk, lines)]
+    by_lines = {(each.first_line, each.last_line): each for each in reversed(nests)}
+    return tuple(by_lines[lines] for lines in sorted(by_lines))
 
 
 def _nests(function: Chunk, lines: LineTable) -> Iterator[LoopNest]:

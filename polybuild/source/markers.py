@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import copy
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from polybuild.patterns import pattern
@@ -64,13 +64,14 @@ class SourceText:
     ``own_pragmas`` are the extents of all pragmas that are for polybuild, markers or not.
     """
 
-    def __init__(self, text: str, path: str, *, expanded: bool = False) -> None:
+    def __init__(self, text: str, path: str, names: Mapping[str, str] | None = None) -> None:
         """Scan ``text`` once; ``path`` is the name its lines go by before any ``#line``.
 
-        ``expanded`` is true if ``#line`` directives name the files the user wrote.
+        With ``names`` its ``#line`` directives name the files the user wrote, some by other names: these.
         """
         self.text = text
-        self.expanded = expanded
+        self.expanded = names is not None
+        self.names = names or {}
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self.markers: list[Marker] = []
         self.directives: list[Directive] = []
@@ -117,9 +118,9 @@ class SourceText:
         return found[0] if len(found) == 1 else None
 
     def presumed(self, line: int) -> tuple[str, int]:
-        """The file and line that the compiler calls a line of this text."""
+        """The file and line of the user that a line of this text is."""
         start, name, presumed = max(segment for segment in self._segments if segment[0] <= line)
-        return name, presumed + line - start
+        return self.names.get(name, name), presumed + line - start
 
     def presumed_files(self) -> set[str]:
         """The names the compiler gives to lines of this text."""

@@ -142,7 +142,8 @@ class Source:
 
     ``text`` is decoded as UTF-8 with ``surrogateescape`` and untouched line
     ends, so writing it back gives the same bytes. ``dependencies`` are the
-    files the preprocessor read, the file itself first.
+    files the preprocessor read, the file itself first. ``names`` are those of
+    files that stand in the text by other names.
     """
 
     path: str
@@ -151,3 +152,4 @@ class Source:
     dependencies: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
     residents: tuple[ResidentBlock, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)

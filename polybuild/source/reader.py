@@ -17,17 +17,19 @@ from polybuild.source.callees import CallerFile, calls_in, read_callees
 from polybuild.source.chunks import ChunkIndex
 from polybuild.source.columns import locate_token
 from polybuild.source.headers import regions_left_in_headers, with_headers
+from polybuild.source.inclusions import REGION
 from polybuild.source.lines import LineTable
 from polybuild.source.markers import SourceText
 from polybuild.source.model import BlockKind, Region, RejectedRegion, ResidentBlock, Source
 from polybuild.source.nesting import MarkerContext, marker_contexts, misplaced_bracket
 from polybuild.source.openmp import shared_from_outside
 from polybuild.source.parse import Declared, FunctionSyntaxError, ParsedFunction, parse_function
-from polybuild.source.preprocess import macros_defined, preprocess, preprocessing_flags
+from polybuild.source.preprocess import Preprocessed, macros_defined, preprocess, preprocessing_flags
 from polybuild.source.regions import Candidate, RegionFinder
 from polybuild.source.resident import ResidentReader
 from polybuild.source.symbols import file_scope, visible_at
 from polybuild.source.temporary import with_temporaries
+from polybuild.source.unity import included_sources
 from polybuild.values import dataclass
 
 _MAY_HOLD_REGIONS = pattern(r"scop(?!e)|\b(resident|distributed)\b", re.IGNORECASE)
@@ -43,27 +45,60 @@ def read_source(path: str, compiler: Sequence[str], flags: Sequence[str], *, hea
     With ``headers``, the text has the headers in it that hold regions.
     """
     text = text_of(path)
-    if not headers and not _MAY_HOLD_REGIONS.search(text):
+    if not headers and not _may_hold_regions(path, text):
         return Source(path, text, (), (path,))
     preprocessed = preprocess(path, compiler, flags)
-    whole = with_headers(path, text, preprocessed.text, preprocessed.dependencies) if headers else None
-    user_text = SourceText(text if whole is None else whole, path, expanded=whole is not None)
-    text = user_text.text
-    dependencies = tuple(dict.fromkeys((path, *preprocessed.dependencies)))
-    file = FileText(text, path, flags, preprocessed.text, macros_defined(dependencies, flags))
+    file = file_text(path, text, flags, preprocessed, headers=headers)
+    user_text = file.user_text()
     regions, diagnostics = regions_in(file, user_text)
     residents, problems = residents_in(file, user_text, regions)
     unreached = regions_left_in_headers(
         preprocessed.text, {each.begin.file for each in regions}, taken=headers
     )
-    return Source(path, text, regions, dependencies, (*diagnostics, *problems, *unreached), residents)
+    diagnostics += (*problems, *unreached)
+    dependencies = files_of(path, preprocessed)
+    return Source(path, file.text, regions, dependencies, diagnostics, residents, file.names or {})
+
+
+def _may_hold_regions(path: str, text: str) -> bool:
+    """Whether the ``text`` of the file at ``path`` may have regions, or a C file that it includes."""
+    if _MAY_HOLD_REGIONS.search(text):
+        return True
+    parts = included_sources(path, text.encode("utf-8", "surrogateescape"))
+    return any(_MAY_HOLD_REGIONS.search(part.decode("utf-8", "surrogateescape")) for part in parts)
+
+
+def files_of(path: str, preprocessed: Preprocessed) -> tuple[str, ...]:
+    """The file at ``path``, and those that the preprocessor read for it."""
+    return tuple(dict.fromkeys((path, *preprocessed.dependencies)))
+
+
+def file_text(
+    path: str,
+    text: str,
+    flags: Sequence[str],
+    preprocessed: Preprocessed,
+    *,
+    headers: bool,
+    wanted: re.Pattern[str] = REGION,
+) -> FileText:
+    """The ``text`` of the file at ``path``, with what it includes in place where that has ``wanted`` lines.
+
+    As ``with_headers`` says.
+    """
+    macros = macros_defined(files_of(path, preprocessed), flags)
+    whole = with_headers(path, text, preprocessed, wanted, headers=headers)
+    if whole is None:
+        return FileText(text, path, flags, preprocessed.text, macros)
+    return FileText(whole.text, path, flags, whole.preprocessed, macros, names=whole.names)
 
 
 @dataclass(frozen=True, slots=True)
 class FileText:
     """What regions are read from: the user's text, its name, the flags, the preprocessed text, and macros.
 
-    ``chunks`` are those of the preprocessed text, if they are known.
+    ``chunks`` are those of the preprocessed text, if they are known. What is included stands in both texts if
+    there are ``names``: those of files that have others there.
     """
 
     text: str
@@ -72,6 +107,11 @@ class FileText:
     preprocessed: str
     macros: frozenset[str] = frozenset()
     chunks: ChunkIndex | None = None
+    names: Mapping[str, str] | None = None
+
+    def user_text(self) -> SourceText:
+        """The user's text with its lines."""
+        return SourceText(self.text, self.path, self.names)
 
 
 Regions = tuple[tuple[Region | RejectedRegion, ...], tuple[Diagnostic, ...]]

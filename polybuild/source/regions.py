@@ -211,8 +211,8 @@ class RegionFinder:
         for span, same in by_span.items():
             if len(same) > 1 and span.end > span.start:
                 message = "the region is compiled more than once because the file includes itself"
-                first = same[0]
-                first.problem = first.problem or _warning("repeated-region", message, first.location)
+                first, hint = same[0], "remove the '#line' directives of the file"
+                first.problem = first.problem or _warning("repeated-region", message, first.location, hint)
                 for other in same[1:]:
                     self.candidates.remove(other)
         for index, candidate in enumerate(self.candidates):

@@ -78,14 +78,14 @@ def _is_worth_marks(region: RegionReport, nests: Sequence[LoopNest]) -> bool:
 
 def _judge(file: str, nest: LoopNest, result: FileResult) -> SurveyedNest:
     """What became of one nest."""
-    regions = tuple(each for each in result.regions if _overlap(nest, each))
+    regions = tuple(each for each in result.regions if each.file == file and _overlap(nest, each))
     marked = tuple(each for each in regions if not each.detected)
     if regions:
         idle = [each for each in marked if not each.gains]
         code, reason = (idle[0].code, idle[0].message or idle[0].reason) if idle else ("", "")
         verdict = Verdict.MARKED if marked else Verdict.TAKEN
         return SurveyedNest(file, nest, verdict, regions, code, reason)
-    refused = _refusal(nest, result.refused)
+    refused = _refusal(nest, [each for each in result.refused if each.file == file])
     if refused is not None:
         said = refused.diagnostic
         return SurveyedNest(file, nest, Verdict.KEPT, code=said.code, reason=said.message)

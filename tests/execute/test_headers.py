@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -89,15 +92,9 @@ def test_without_the_option_headers_are_as_they_were():
     ("name", "text"),
     [
         ("inc/kernels.h", KERNELS.replace("#endif", '#ifdef __cplusplus\nextern "C" {}\n#endif\n#endif')),
-        (
-            "other.c",
-            FILES["other.c"].replace(
-                "void", '#undef KERNELS_H\n#define scale again\n#include "kernels.h"\nvoid', 1
-            ),
-        ),
         ("other.c", '#line 9 "real.c"\n' + FILES["other.c"]),
     ],
-    ids=["C++ reads it", "included twice", "renumbered"],
+    ids=["C++ reads it", "renumbered"],
 )
 def test_headers_left_alone(project, name, text):
     (project / name).write_text(text)
@@ -121,3 +118,115 @@ def test_a_refused_region_names_its_header(project):
     assert found == [("inc/kernels.h", 5, 8, "kept")]
     assert [(each.location.file, each.location.line) for each in result.diagnostics] == [("inc/kernels.h", 7)]
     assert result.text == FILES["other.c"]
+
+
+def test_a_header_that_is_included_twice_is_transformed_twice(project):
+    again = '#undef KERNELS_H\n#undef SIZE\n#define scale again\n#include "kernels.h"\n#undef scale\nvoid'
+    text = (
+        FILES["other.c"]
+        .replace("void", again, 1)
+        .replace("scale(n, a, 0.5)", "scale(n, a, 0.5), again(n, a, 2)")
+    )
+    (project / "other.c").write_text(text)
+    result, found = regions("other.c")
+    assert found == [("inc/kernels.h", 5, 8, "transformed")] * 2
+    (project / "new-other.c").write_text(result.text)
+    assert run("main.c", "new-other.c") == run("main.c", "other.c")
+
+
+BODY = """\
+void NAME(smooth)(int n, const TYPE *x, TYPE *y)
+{
+#pragma scop
+  for (int i = 1; i < n - 1; i++)
+    y[i] = (x[i - 1] + x[i + 1]) / 2 + STEP;
+#pragma endscop
+}
+"""
+TYPES = {"int": "i", "float": "f", "double": "d"}
+MAIN = """\
+int main(void)
+{
+  static int xi[300], yi[300];
+  static float xf[300], yf[300];
+  static double xd[300], yd[300];
+  for (int i = 0; i < 300; i++) xi[i] = i * i % 77, xf[i] = xi[i] / 7.0f, xd[i] = xi[i] / 7.0;
+  smooth_i(300, xi, yi);
+  smooth_f(300, xf, yf);
+  smooth_d(300, xd, yd);
+  for (int i = 0; i < 300; i++) printf("%d %.9g %.17g\\n", yi[i], yf[i], yd[i]);
+  printf("%s %d\\n", __FILE__, __LINE__);
+  return 0;
+}
+"""
+
+
+def instances(include):
+    made = [
+        f"#define TYPE {name}\n#define NAME(x) x##_{letter}\n{include}\n#undef TYPE\n#undef NAME\n"
+        for name, letter in TYPES.items()
+    ]
+    return f"#include <stdio.h>\n#define STEP 1\n{''.join(made)}{MAIN}"
+
+
+ITSELF = '#include "main.c"'
+TEMPLATES = {
+    "of a file": {"main.c": instances('#include "body.inc"'), "body.inc": BODY},
+    "by a macro": {
+        "main.c": instances("#include SOURCE").replace(
+            "#define STEP", '#define SOURCE "body.inc"\n#define STEP'
+        ),
+        "body.inc": BODY,
+    },
+    "of one that includes it": {
+        "main.c": instances('#include "all.inc"'),
+        "all.inc": '/* all */\n#include "body.inc"\n',
+        "body.inc": BODY,
+    },
+    "of the file itself": {"main.c": f"#ifdef TYPE\n{BODY}#else\n{instances(ITSELF)}#endif\n"},
+}
+"""Functions that are written once, and compiled for several types."""
+
+
+@pytest.fixture(params=TEMPLATES)
+def template(request, tmp_path, monkeypatch):
+    for name, text in TEMPLATES[request.param].items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("more", [{}, {"verify": True}, {"adapt": True}, {"runtime_report": True}], ids=str)
+def test_templates_are_transformed_for_each_type(template, more):
+    options = dataclasses.replace(OPTIONS, **more)
+    result = compile_source("main.c", options, ["gcc"], [])
+    assert [each.status for each in result.regions] == ["transformed"] * 3
+    assert len({(each.file, each.line) for each in result.regions}) == 1
+    assert "./" not in result.text.replace("../", "")
+    (template / "new.c").write_text(result.text)
+    assert run("new.c") == run("main.c")
+
+
+@pytest.mark.usefixtures("template")
+def test_loops_of_templates_are_found():
+    for name in ("main.c", "body.inc"):
+        path = Path(name)
+        if path.exists():
+            path.write_text(re.sub("#pragma (end)?scop\n", "", path.read_text()))
+    expected = run("main.c")
+    result = compile_source("main.c", dataclasses.replace(OPTIONS, autodetect=True), ["gcc"], [])
+    assert len([each for each in result.regions if each.function.startswith("smooth_")]) == 3
+    Path("main.c").write_text(result.text)
+    assert run("main.c") == expected
+
+
+def test_a_region_of_a_template_is_refused_where_a_type_does_not_suit(template):
+    files = {path: path.read_text() for path in template.iterdir()}
+    for path, text in files.items():
+        path.write_text(text.replace("+ STEP", "+ NAME(rounded)(i)"))
+    main = template / "main.c"
+    first = "#define rounded_i(i) (i)\n#define rounded_f(i) (i)\ndouble rounded_d(int i);\n"
+    main.write_text(first + main.read_text())
+    result = compile_source("main.c", OPTIONS, ["gcc"], [])
+    assert sorted(each.status for each in result.regions) == ["kept", "transformed", "transformed"]
+    assert len(result.diagnostics) == 1

@@ -33,6 +33,7 @@ from polybuild.codegen.file.region import RegionText, Stage
 from polybuild.codegen.file.residents import Insertion, resident_calls
 from polybuild.codegen.file.run_report import RunReport
 from polybuild.codegen.file.verification import CHECK, RUNS, Verification
+from polybuild.source.inclusions import with_own_names
 from polybuild.source.model import Region, ResidentBlock, Source, Span
 from polybuild.values import dataclass
 
@@ -109,7 +110,7 @@ def splice(
         pieces.append(_lines(f'\n#line 1 "polybuild_adapt.h"\n{adapting.epilogue()}', newline))
     if shared:
         pieces.append(_lines(f'\n#line 1 "polybuild_ranks.h"\n{ranks.epilogue()}', newline))
-    return "".join(pieces)
+    return with_own_names("".join(pieces), source.names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -310,7 +310,8 @@ def test_the_short_way_imports_nothing_but_itself():
         f"polybuild.{name}"
         for name in ("cli", "cli.main", "cli.plain_values", "driver", "driver.output", "driver.unreached")
     ]
-    assert done.stdout.decode().split() == ["0", "polybuild", *ours]
+    reading = ["polybuild.source", "polybuild.source.unity"]
+    assert done.stdout.decode().split() == ["0", "polybuild", *ours, *reading]
 
 
 @pytest.mark.usefixtures("folder")
@@ -337,6 +338,7 @@ def test_the_compiler_starts_without_delay():
         *("polybuild.driver", "polybuild.driver.output", "polybuild.driver.unreached"),
         "polybuild.integrations",
         *(f"polybuild.integrations.{name}" for name in ours),
+        *("polybuild.source", "polybuild.source.unity"),
     ]
 
 
