@@ -25,7 +25,7 @@ from polybuild.scop.facts import Facts
 from polybuild.scop.model import AccessKind, Array
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.ranges import Ranges
-from polybuild.scop.references import LvalueReference, read_reference, resolve_reference
+from polybuild.scop.references import LvalueReference, read_reference, resolve_reference, union_of
 from polybuild.values import dataclass
 
 _dim = isl.dim_type
@@ -235,10 +235,13 @@ class AccessReader:
         self.found[before:] = own
 
     def _access(self, node: c_ast.Node, point: ProgramPoint, kind: AccessKind, certain: bool = True) -> None:
+        union = union_of(node, self._facts.names)
+        if union is not None and union[0] in self._inner:  # whatever its bits are, they concern nobody else
+            self._read_all(union[1], point, certain=certain)
+            return
         reference = read_reference(node, self._facts.names)
         if reference.variable in self._inner:
-            for each in reference.subscripts:
-                self.read(each, point, certain=certain)
+            self._read_all(reference.subscripts, point, certain=certain)
             return
         if reference.variable in point.counters:
             raise Unsupported(
@@ -272,6 +275,10 @@ class AccessReader:
             kind = AccessKind.MAY_WRITE
         certain = certain and exact and not self._guarded
         self.found.append(AccessDraft(reference, array, relation, kind, node, exact, certain=certain))
+
+    def _read_all(self, nodes: Sequence[c_ast.Node], point: ProgramPoint, *, certain: bool) -> None:
+        for each in nodes:
+            self.read(each, point, certain=certain)
 
     def _subscripts(
         self, reference: LvalueReference, array: Array, point: ProgramPoint

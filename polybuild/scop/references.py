@@ -307,12 +307,38 @@ def _through_pointer(base: LvalueReference, node: c_ast.Node, names: Names) -> L
     )
 
 
+def union_of(node: c_ast.Node, names: Names) -> tuple[Variable, list[c_ast.Node]] | None:
+    """The union whose member, or an element of that, ``node`` is, and the subscripts; None of anything else.
+
+    No pointer is followed on the way.
+    """
+    subscripts: list[c_ast.Node] = []
+    while isinstance(node, c_ast.ArrayRef):
+        subscripts.insert(0, node.subscript)
+        node = node.name
+    if not isinstance(node, c_ast.StructRef) or node.type != "." or not isinstance(node.name, c_ast.ID):
+        return None
+    variable = names.variables.get(node.name)
+    if variable is None or not isinstance(variable.type, types.RecordType) or variable.type.kind != "union":
+        return None
+    found = field_of(variable.type, node.field.name)
+    return None if found is None or isinstance(found.type, types.PointerType) else (variable, subscripts)
+
+
+def _never_changes(reference: LvalueReference) -> bool:
+    """Whether ``reference`` is to an object from before the region that is constant: whatever it shares."""
+    variable = reference.variable
+    declared = variable.declaration
+    qualifiers = {*declared.quals, *getattr(declared.type, "quals", ())}
+    return "const" in qualifiers and not (variable.local or reference.by_pointer)
+
+
 def _member(base: LvalueReference, node: c_ast.StructRef) -> LvalueReference:
     record = base.type
     name = node.field.name
     if not isinstance(record, types.RecordType) or record.fields is None:
         raise Unsupported("unknown-type", f"the structure with '{name}' is not known", location(node), "")
-    if record.kind == "union":
+    if record.kind == "union" and not _never_changes(base):
         raise Unsupported("union", f"'{name}' is a member of a union", location(node), "use a structure")
     found = field_of(record, name)
     if found is not None and not any(each.name == name for each in record.fields):

@@ -253,3 +253,33 @@ static double of_both(struct pair p, double v)
   p.both[1].part[0] += v;
   return p.both[1].part[0] + p.both[0].part[1];
 }
+static const union { unsigned raw[2]; double value; } large_bits = {{0, 0x40F00000}};
+static union { unsigned raw; float value; } changing_bits = {0x42F60000};
+#define LARGE (large_bits.value)
+static double near_root(double x)
+{
+  union { float f; int i; } u;
+  float half = 0.5f * (float)x;
+  u.f = (float)x;
+  u.i = 0x5f3759df - (u.i >> 1);
+  u.f = u.f * (1.5f - half * u.f * u.f);
+  return u.f;
+}
+union parts { double d; struct { unsigned low, high; } halves; unsigned char bytes[8]; };
+static double cut(double x, int k)
+{
+  union parts p;
+  p.d = x;
+  p.halves.low &= 0xffff0000u;
+  p.bytes[k % 2] = 1;
+  return p.d;
+}
+static void cut_row(int m, double *row)
+{
+  for (int j = 0; j < m; j++) { union parts p = {row[j]}; p.halves.low = 0; row[j] = p.d; }
+}
+static int exponent(double x)
+{
+  union { double d; unsigned long long u; } v = {.d = x};
+  return (int)(v.u >> 52) & 0x7ff;
+}

@@ -626,3 +626,24 @@ struct pair p = {{{{1, 2}}, {{3, 4}}}};
 for (int i = 0; i < n; i++) y[i] = of_both(p, x[i]);
 #pragma endscop
 y[0] += p.both[1].part[0];
+
+//# bits_of_a_number: parallel
+for (int i = 0; i < n; i++) y[i] = x[i] * near_root(x[i] + 1);
+
+//# parts_of_a_number: parallel
+for (int i = 0; i < n; i++) x[i] = cut(y[i] / 3, i) + 1;
+
+//# bits_of_a_row: parallel
+for (int i = 0; i < n; i++) cut_row(n, X[i]);
+
+//# exponents: parallel
+for (int i = 0; i < n; i++) a[i] = exponent(x[i]) + exponent(y[i]);
+
+//# constant_bits: parallel
+for (int i = 0; i < n; i++) { double low = LARGE; for (int j = 0; j < n; j++) if (X[i][j] < low) low = X[i][j]; y[i] = low; }
+
+//# bits_that_may_change: union
+for (int i = 0; i < n; i++) y[i] = changing_bits.value + i;
+
+//# bits_in_the_region: declaration
+for (int i = 0; i < n; i++) { union { float f; int i; } u; u.f = (float)x[i]; a[i] = u.i >> 3; }
