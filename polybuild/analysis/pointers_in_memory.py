@@ -13,7 +13,7 @@ from pycparser import c_ast
 from polybuild.analysis.footprints import Footprint
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import key, structure_of
-from polybuild.c.synthetic import Displaced
+from polybuild.c.synthetic import Displaced, PointerCast
 from polybuild.c.types import PointerType, Type
 from polybuild.c.typing import type_of
 from polybuild.scop.model import Array, Provenance, Scop
@@ -37,6 +37,8 @@ def _pointers(expression: c_ast.Node, region: Region) -> Iterator[Footprint]:
     if isinstance(node, Displaced):
         yield from _numbers(node.right, region)
         node = node.left
+    if isinstance(node, PointerCast):
+        node = node.expr
     while isinstance(node, c_ast.ID | c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp):
         if isinstance(node, c_ast.ID | c_ast.StructRef) and is_reachable(node, symbols):
             kind = type_of(node, dict(symbols), region.visible)

@@ -42,7 +42,8 @@ class Symbol:
     ``thread_local`` objects differ from thread to thread. A ``table`` is an array that has the elements of
     its declaration for ever: nothing changes them. A variable that nobody declared stands for
     ``lvalue``, an object in memory: it begins with what is there, and what it ends with is stored there.
-    The parameters ``distinct`` lead to other arrays in all calls.
+    The parameters ``distinct`` lead to other arrays in all calls. A pointer that nobody declared, and that
+    nothing changes, stands for a ``cast``.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Symbol:
     table: bool = False
     lvalue: c_ast.Node | None = None
     distinct: frozenset[str] = frozenset()
+    cast: c_ast.Node | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,26 @@ class ExactCast(c_ast.Cast):  # type: ignore[misc]
     __slots__ = ()
 
 
-class PointerDifference(c_ast.BinaryOp):  # type: ignore[misc]
-    """``p - q`` of two pointers that do not change in the region: a number known on entry."""
+class PointerCast(c_ast.Cast):  # type: ignore[misc]
+    """``(T *)p`` of a pointer that the region does not change, whose type is ``pointer`` then."""
+
+    __slots__ = ("pointer",)
+
+
+class KnownOnEntry(c_ast.BinaryOp):  # type: ignore[misc]
+    """A number that is known where the region is entered, whatever it is computed from."""
+
+    __slots__ = ()
+
+
+class PointerDifference(KnownOnEntry):
+    """``p - q`` of two pointers that do not change in the region."""
+
+    __slots__ = ()
+
+
+class Quotient(KnownOnEntry):
+    """``e / n`` of a number that does not change in the region, and of which ``n`` is a divisor."""
 
     __slots__ = ()
 

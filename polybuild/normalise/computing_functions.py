@@ -179,7 +179,13 @@ def _names_object(node: c_ast.Node) -> bool:
     """Whether ``node`` is about a variable as an object: its address, which ``&a[i]`` is not, or its size."""
     if not isinstance(node, c_ast.UnaryOp):
         return False
-    return node.op == "sizeof" or (node.op == "&" and not isinstance(node.expr, c_ast.ArrayRef))
+    return is_size_of_object(node) or (node.op == "&" and not isinstance(node.expr, c_ast.ArrayRef))
+
+
+def is_size_of_object(node: c_ast.Node) -> bool:
+    """Whether ``node`` is the size of a variable, which may be an array, and not that of a type."""
+    sized = isinstance(node, c_ast.UnaryOp) and node.op == "sizeof"
+    return sized and not isinstance(node.expr, c_ast.Typename)
 
 
 def own_names(callee: Callee) -> list[str]:

@@ -23,6 +23,7 @@ from polybuild.normalise.computing_functions import (
     block,
     computed_value,
     hoistable_calls,
+    is_size_of_object,
     own_names,
     parameter_variable,
     renamed,
@@ -141,7 +142,8 @@ def _expression(callee: Callee) -> c_ast.Node | None:
     element = isinstance(only.expr, c_ast.UnaryOp) and only.expr.op == "&"
     pure = not any(
         isinstance(each, c_ast.Assignment | c_ast.CompoundLiteral | c_ast.InitList)
-        or (isinstance(each, c_ast.UnaryOp) and each.op in {"++", "--", "p++", "p--", "&", "sizeof"})
+        or (isinstance(each, c_ast.UnaryOp) and each.op in {"++", "--", "p++", "p--", "&"})
+        or is_size_of_object(each)
         for each in walk(only.expr.expr if element else only.expr)
     )
     return only.expr if pure else None

@@ -18,7 +18,7 @@ from pycparser import c_ast
 from polybuild.c.literals import integer_value
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import changed_operand, key, location, walk
-from polybuild.c.synthetic import EntryValue, LastValue, PointerDifference
+from polybuild.c.synthetic import EntryValue, KnownOnEntry, LastValue
 from polybuild.c.types import IntegerType, Type
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.source.model import Region
@@ -157,7 +157,7 @@ class _Resolver:
     iterators: dict[c_ast.For, Variable] = field(default_factory=dict)
     read_outside: set[Variable] = field(default_factory=set)
     entries: dict[str, Variable] = field(default_factory=dict)
-    differences: dict[object, Variable] = field(default_factory=dict)
+    known: dict[object, Variable] = field(default_factory=dict)
     _scopes: list[dict[str, Variable]] = field(default_factory=lambda: [{}])
     _active: list[Variable] = field(default_factory=list)
 
@@ -174,8 +174,8 @@ class _Resolver:
             self._declare(node)
         elif isinstance(node, EntryValue):
             self.variables[node] = self._entry(node.name)
-        elif isinstance(node, PointerDifference):
-            self.variables[node] = self._difference(node)
+        elif isinstance(node, KnownOnEntry):
+            self.variables[node] = self._known(node)
         elif isinstance(node, LastValue):
             self.variables[node.lvalue] = self.outer[node.lvalue.name]
             self.visit(node.rvalue)
@@ -197,19 +197,19 @@ class _Resolver:
         """What ``name`` holds when the region is entered: a variable that nothing changes."""
         return self.entries.setdefault(name, dataclasses.replace(self.outer[name]))
 
-    def _difference(self, node: PointerDifference) -> Variable:
-        """The difference of two pointers, one variable for all places that compute it."""
-        for pointer in (node.left, node.right):
-            self.visit(pointer)
+    def _known(self, node: KnownOnEntry) -> Variable:
+        """A number known on entry: one variable for all places that compute it."""
+        for each in (node.left, node.right):
+            self.visit(each)
         width = 8 * self.region.visible.scope.data_model.pointer_size
-        name = "_".join(each.name for each in walk(node) if isinstance(each, c_ast.ID)) or "difference"
+        name = "_".join(each.name for each in walk(node) if isinstance(each, c_ast.ID)) or "number"
         kind = IntegerType(
             "long" if width == self.region.visible.scope.data_model.long_width else "long long",
             width,
             signed=True,
         )
         variable = Variable(name, kind, StorageClass.LOCAL, node, location(node))
-        return self.differences.setdefault(key(node), variable)
+        return self.known.setdefault(key(node), variable)
 
     def _scoped(self, nodes: Iterable[c_ast.Node]) -> None:
         self._scopes.append({})

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import location, walk
+from polybuild.c.syntax_tree import key, location, walk
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
 from polybuild.poly import spaces
@@ -100,6 +100,13 @@ class Arrays:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._new(reference, node)
+        elif known.element != reference.type or _is_cast_otherwise(known, reference):
+            raise Unsupported(
+                "pointer-cast",
+                f"'{reference.variable.name}' leads to numbers of two types, or to arrays of two kinds",
+                location(node),
+                "use one type for what is in this memory",
+            )
         elif _without(known.suffixes, known.view[:-1]) != reference.suffixes:
             raise Unsupported(
                 "mixed-access",
@@ -200,6 +207,14 @@ class Arrays:
         for violation in violations:
             self._assumptions.require(violation)
         return value
+
+
+def _is_cast_otherwise(known: Array, reference: LvalueReference) -> bool:
+    """Whether the pointer of ``reference`` is cast to arrays, and was not, or to others, where it was met."""
+    one, other = known.expression, reference.expression
+    if not isinstance(one, c_ast.Cast) and not isinstance(other, c_ast.Cast):
+        return False
+    return len(reference.subscripts) > 1 and key(one) != key(other)
 
 
 def _without(suffixes: tuple[str, ...], dropped: range) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from polybuild.normalise.neighbour_sums import join_neighbour_sums
 from polybuild.normalise.parametric_step_blocks import with_parametric_step_blocks
 from polybuild.normalise.point_values import substitute_point_values
 from polybuild.normalise.pointer_calls import inline_calls_by_pointers
+from polybuild.normalise.pointer_casts import name_pointer_casts, with_pointer_casts
 from polybuild.normalise.pointer_choices import split_pointer_choices
 from polybuild.normalise.pointer_offsets import with_pointer_offsets
 from polybuild.normalise.pointer_rotation import split_rotations
@@ -90,7 +91,7 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     inlined = inline_calls(name_moving_pointers(region), loops=loops)
     if any(each.taken for each in region.callees.values()):  # arguments may be functions to call
         inlined = inline_calls_by_pointers(inlined, loops=loops)
-    inlined = split_coalesced_loops(inlined)
+    inlined = split_coalesced_loops(name_pointer_casts(inlined))
     inlined = with_parametric_step_blocks(inlined) if loops else inlined
     inlined = split_arrays(choose_at_borders(_of_points(with_table_elements(inlined))))
     inlined = split_structures(inlined)
@@ -241,6 +242,7 @@ def _extract(region: Region, *, blocks_from: int | None, wrapping: bool = False)
 
     With ``wrapping``, unsigned values that leave their type whatever the parameters are wrap around.
     """
+    region = with_pointer_casts(region)
     build = partial(ModelBuilder, region, wrapping=wrapping, blocks_from=blocks_from)
     first = build(FlatSubscripts())
     draft = first.run()

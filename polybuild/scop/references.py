@@ -10,7 +10,7 @@ from polybuild.c import types
 from polybuild.c.conversions import decayed
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import location, walk
-from polybuild.c.synthetic import Displaced
+from polybuild.c.synthetic import Displaced, PointerCast
 from polybuild.c.typing import field_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, Variable
@@ -79,6 +79,9 @@ def resolve_reference(node: c_ast.Node, names: Names) -> LvalueReference:
         return _subscripted(resolve_reference(node.name, names), node.subscript, node, names)
     if isinstance(node, c_ast.UnaryOp) and node.op == "*":
         return _subscripted(resolve_reference(node.expr, names), _ZERO, node, names)
+    if isinstance(node, PointerCast):
+        pointer = resolve_reference(node.expr, names)
+        return dataclasses.replace(pointer, type=node.pointer, expression=node)
     if isinstance(node, Displaced):
         return _displaced(resolve_reference(node.left, names), node, names)
     if isinstance(node, c_ast.StructRef):

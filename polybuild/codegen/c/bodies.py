@@ -160,6 +160,14 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         """A subtraction."""
         return self.visit_BinaryOp(node)
 
+    def visit_Quotient(self, node: c_ast.BinaryOp) -> str:  # noqa: N802
+        """A division."""
+        return self.visit_BinaryOp(node)
+
+    def visit_PointerCast(self, node: c_ast.Cast) -> str:  # noqa: N802
+        """A cast pointer, ready to be followed."""
+        return f"({self.visit_Cast(node)})"
+
     def visit_Displaced(self, node: c_ast.BinaryOp) -> str:  # noqa: N802
         """A pointer to be subscripted."""
         return f"({self.visit_BinaryOp(node)})"

@@ -1,0 +1,133 @@
+"""Pointers that are cast where they are followed, as variables with names of their own.
+
+::
+
+    ((double *)m->data)[i * m->cols + j]  ->  m_data_as_double[i * m->cols + j]
+
+``Symbol.cast`` says what the new names stand for. What is cast is a variable, or a member that is reached by
+names alone; that nothing in the region follows it as another type, the model finds out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+from pycparser import c_ast
+
+from polybuild.c.symbols import StorageClass, Symbol
+from polybuild.c.syntax_tree import changed_operand, duplicate, key, mapped, walk
+from polybuild.c.synthetic import PointerCast, declarator
+from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, RecordType
+from polybuild.c.typing import type_of
+from polybuild.normalise.byte_offsets import uncast, with_byte_offsets
+from polybuild.normalise.names import unused_name
+from polybuild.normalise.out_parameters import addressed
+from polybuild.patterns import pattern
+from polybuild.source.model import Region
+
+_NOT_OF_NAMES = pattern(r"\W+")
+
+
+def name_pointer_casts(region: Region) -> Region:
+    """``region`` with a variable for each pointer that it casts to another type; itself if there are none."""
+    if not any(uncast(each) is not each for one in region.statements for each in walk(one)):
+        return region
+    by_names = dataclasses.replace(region, statements=tuple(map(_by_names, region.statements)))
+    region = with_byte_offsets(by_names)
+    casts = {key(each): each for each in _casts(region)}
+    taken = region.visible.may_mean_something() | {
+        each.name for one in region.statements for each in walk(one) if isinstance(each, c_ast.Decl)
+    }
+    symbols: dict[str, Symbol] = {}
+    names: dict[object, str] = {}
+    for each, cast in casts.items():
+        symbol = _symbol(cast, {*taken, *symbols}, region)
+        names[each], symbols[symbol.name] = symbol.name, symbol
+    return dataclasses.replace(
+        region,
+        statements=tuple(_named(each, names) for each in region.statements),
+        visible=dataclasses.replace(region.visible, symbols={**region.visible.symbols, **symbols}),
+    )
+
+
+def _by_names(node: c_ast.Node) -> c_ast.Node:
+    """``node`` with ``s.m`` for ``(&s)->m``, which macros write."""
+    new = mapped(node, _by_names)
+    if isinstance(new, c_ast.StructRef) and new.type == "->" and addressed(new.name):
+        return c_ast.StructRef(new.name.expr, ".", new.field, new.coord)
+    return new
+
+
+def with_pointer_casts(region: Region) -> Region:
+    """``region`` with the casts in place of the variables that stand for them."""
+    casts = {name: each.cast for name, each in region.visible.symbols.items() if each.cast is not None}
+    if not casts:
+        return region
+    return dataclasses.replace(region, statements=tuple(_in_place(each, casts) for each in region.statements))
+
+
+def _in_place(node: c_ast.Node, casts: Mapping[str, c_ast.Node]) -> c_ast.Node:
+    if isinstance(node, c_ast.ID) and node.name in casts:
+        return duplicate(casts[node.name])
+    return mapped(node, lambda each: _in_place(each, casts))
+
+
+def _casts(region: Region) -> Iterator[c_ast.Cast]:
+    """The casts in ``region`` of pointers that were there before it."""
+    nodes = [each for one in region.statements for each in walk(one)]
+    declared = {each.name for each in nodes if isinstance(each, c_ast.Decl)}
+    changed = {key(target) for target in map(_changed, nodes) if target is not None}
+    for node in nodes:
+        if not isinstance(node, c_ast.Cast) or not isinstance(node.to_type.type, c_ast.PtrDecl):
+            continue
+        *_, root = parts = list(_parts(uncast(node)))
+        if not isinstance(root, c_ast.ID) or root.name in declared or root.name not in region.visible.symbols:
+            continue
+        if not changed.isdisjoint(map(key, parts)):
+            continue  # it leads elsewhere then
+        kind = region.visible.scope.resolve(node.to_type)
+        whole = isinstance(kind, PointerType) and isinstance(
+            kind.target, IntegerType | FloatingType | ArrayType | RecordType
+        )
+        pointer = type_of(uncast(node), dict(region.visible.symbols), region.visible)
+        if whole and isinstance(pointer, PointerType):
+            yield node
+
+
+def _changed(node: c_ast.Node) -> c_ast.Node | None:
+    """What ``node`` sets, or takes the address of, so that it may be set."""
+    addressed = node.expr if isinstance(node, c_ast.UnaryOp) and node.op == "&" else None
+    return changed_operand(node) or addressed
+
+
+def _parts(pointer: c_ast.Node) -> Iterator[c_ast.Node]:
+    """``pointer``, the structure that it is a member of, and so on."""
+    yield pointer
+    while isinstance(pointer, c_ast.StructRef):
+        pointer = pointer.name
+        yield pointer
+
+
+def _symbol(cast: c_ast.Cast, taken: set[str], region: Region) -> Symbol:
+    """The variable for ``cast``, whose name is not ``taken``."""
+    kind = region.visible.scope.resolve(cast.to_type)
+    pointer = type_of(uncast(cast), dict(region.visible.symbols), region.visible)
+    assert isinstance(kind, PointerType) and isinstance(pointer, PointerType)  # noqa: S101, PT018 - as found
+    kind = dataclasses.replace(kind, restrict=pointer.restrict, volatile=kind.volatile or pointer.volatile)
+    words = [str(each.name) for each in walk(uncast(cast)) if isinstance(each, c_ast.ID)]
+    target = kind.target
+    words += ["as", target.name if isinstance(target, IntegerType | FloatingType) else "array"]
+    name = unused_name(_NOT_OF_NAMES.sub("_", "_".join(words)), taken)
+    inner = declarator(name, target) if isinstance(target, IntegerType | FloatingType) else cast.to_type.type
+    declaration = c_ast.Decl(name, [], [], [], [], c_ast.PtrDecl([], inner), None, None, cast.coord)
+    stands_for = PointerCast(cast.to_type, uncast(cast), cast.coord)
+    stands_for.pointer = kind
+    return Symbol(name, kind, StorageClass.LOCAL, declaration, cast=stands_for)
+
+
+def _named(node: c_ast.Node, names: dict[object, str]) -> c_ast.Node:
+    """``node`` with the variables called ``names`` for what has their keys."""
+    if isinstance(node, c_ast.Cast) and key(node) in names:
+        return c_ast.ID(names[key(node)], node.coord)
+    return mapped(node, lambda each: _named(each, names))
