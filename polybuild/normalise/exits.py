@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pycparser import c_ast
 
 from polybuild.c.dialects import FAILED
-from polybuild.c.syntax_tree import changed_operand, duplicate, names_in, walk
+from polybuild.c.syntax_tree import changed_operand, duplicate, mapped, names_in, walk
 from polybuild.c.synthetic import NEVER
 from polybuild.source.model import Region
 
@@ -45,7 +45,7 @@ def with_exit_tests(region: Region) -> Region:
             if isinstance(each, c_ast.Label)
         }
     )
-    statements = rewriter.sequence(region.statements, breaks=False)
+    statements = rewriter.sequence([_with_plain_blocks(each) for each in region.statements], breaks=False)
     return dataclasses.replace(region, statements=tuple(statements)) if rewriter.found else region
 
 
@@ -96,6 +96,17 @@ def search_by_condition(region: Region) -> c_ast.Node | None:
     if not _looks_along(loop, targets):
         return None
     return loop if _looks_along(loop.cond, targets) or found.intersection(names_in(loop.cond)) else None
+
+
+def _with_plain_blocks(node: c_ast.Node) -> c_ast.Node:
+    """``node`` with what is in ``do ... while (0)`` in its place, as macros have it."""
+    new = mapped(node, _with_plain_blocks)
+    if not isinstance(new, c_ast.DoWhile) or getattr(new.cond, "value", "") != "0":
+        return new
+    if any(isinstance(each, c_ast.Break | c_ast.Continue) for each in walk(new.stmt)):
+        return new
+    items = list(new.stmt.block_items or ()) if isinstance(new.stmt, c_ast.Compound) else [new.stmt]
+    return items[0] if len(items) == 1 and not isinstance(items[0], c_ast.Decl) else new.stmt
 
 
 def _looks_along(node: c_ast.Node, counters: set[str]) -> bool:

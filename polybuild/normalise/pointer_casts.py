@@ -88,7 +88,7 @@ def _casts(region: Region) -> Iterator[c_ast.Cast]:
             continue  # it leads elsewhere then
         kind = region.visible.scope.resolve(node.to_type)
         whole = isinstance(kind, PointerType) and isinstance(
-            kind.target, IntegerType | FloatingType | ArrayType | RecordType
+            kind.target, IntegerType | FloatingType | ArrayType | PointerType | RecordType
         )
         pointer = type_of(uncast(node), dict(region.visible.symbols), region.visible)
         if whole and isinstance(pointer, PointerType):

@@ -113,6 +113,22 @@ for (int i = 0; i < n; i++)
     X[i][j] += x[i * n + j];
   }
 
+//# told_by_a_macro: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    do { if (n > 30) fprintf(stderr, "at %d\n", i); } while (0);
+    do { if (x[i * n + j] > 120) do { printf("told_by_a_macro %d %d\n", i, j); } while (0); } while (0);
+    X[i][j] += x[i * n + j];
+  }
+
+//# left_a_block: call
+for (int i = 0; i < n; i++)
+  do {
+    if (x[i] > 60) break;
+    y[i] += x[i];
+    if (n > 30) printf("left_a_block %d\n", i);
+  } while (0);
+
 //# left_under_data: parallel
 for (int i = 0; i < n; i++)
   for (int j = 0; j < n; j++) {
