@@ -39,19 +39,19 @@ class PointerCast(c_ast.Cast):  # type: ignore[misc]
     __slots__ = ("pointer",)
 
 
-class KnownOnEntry(c_ast.BinaryOp):  # type: ignore[misc]
+class EntryNumber(c_ast.BinaryOp):  # type: ignore[misc]
     """A number that is known where the region is entered, whatever it is computed from."""
 
     __slots__ = ()
 
 
-class PointerDifference(KnownOnEntry):
+class PointerDifference(EntryNumber):
     """``p - q`` of two pointers that do not change in the region."""
 
     __slots__ = ()
 
 
-class Quotient(KnownOnEntry):
+class Quotient(EntryNumber):
     """``e / n`` of a number that does not change in the region, and of which ``n`` is a divisor."""
 
     __slots__ = ()

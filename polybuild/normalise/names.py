@@ -18,7 +18,7 @@ from pycparser import c_ast
 from polybuild.c.literals import integer_value
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import changed_operand, key, location, walk
-from polybuild.c.synthetic import EntryValue, KnownOnEntry, LastValue
+from polybuild.c.synthetic import EntryNumber, EntryValue, LastValue
 from polybuild.c.types import IntegerType, Type
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.source.model import Region
@@ -174,8 +174,8 @@ class _Resolver:
             self._declare(node)
         elif isinstance(node, EntryValue):
             self.variables[node] = self._entry(node.name)
-        elif isinstance(node, KnownOnEntry):
-            self.variables[node] = self._known(node)
+        elif isinstance(node, EntryNumber):
+            self.variables[node] = self._entry_number(node)
         elif isinstance(node, LastValue):
             self.variables[node.lvalue] = self.outer[node.lvalue.name]
             self.visit(node.rvalue)
@@ -197,7 +197,7 @@ class _Resolver:
         """What ``name`` holds when the region is entered: a variable that nothing changes."""
         return self.entries.setdefault(name, dataclasses.replace(self.outer[name]))
 
-    def _known(self, node: KnownOnEntry) -> Variable:
+    def _entry_number(self, node: EntryNumber) -> Variable:
         """A number known on entry: one variable for all places that compute it."""
         for each in (node.left, node.right):
             self.visit(each)

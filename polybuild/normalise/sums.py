@@ -20,7 +20,7 @@ from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import holds
 from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import duplicate, key
-from polybuild.c.synthetic import ExactCast, KnownOnEntry, number, type_name
+from polybuild.c.synthetic import EntryNumber, ExactCast, number, type_name
 from polybuild.c.types import IntegerType, Type
 from polybuild.values import dataclass
 
@@ -91,7 +91,7 @@ def sum_of(node: c_ast.Node, kind: IntegerType, typing: Typing) -> Sum:
                 return Sum(value)
         if isinstance(each, ExactCast):
             return visit(each.expr) if isinstance(typing(each.expr), IntegerType) else term(each)
-        if isinstance(each, KnownOnEntry):
+        if isinstance(each, EntryNumber):
             return term(each)
         if isinstance(each, c_ast.Cast) and typing(each) == kind and _keeps(kind, typing(each.expr)):
             return visit(each.expr)

@@ -20,7 +20,7 @@ from polybuild.c.conversions import WIDE, common_integer, holds, limits, promote
 from polybuild.c.declarations import size_of
 from polybuild.c.literals import integer_value, literal
 from polybuild.c.syntax_tree import location
-from polybuild.c.synthetic import ExactCast, KnownOnEntry, PointerTest, Quotient
+from polybuild.c.synthetic import EntryNumber, ExactCast, PointerTest, Quotient
 from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
@@ -178,8 +178,8 @@ class Expressions:
             return Affine(spaces.constant(point.depth, number[0]), number[1])
         if isinstance(node, c_ast.ID):
             return self._identifier(node, point)
-        if isinstance(node, KnownOnEntry):
-            return self._known_number(node, point)
+        if isinstance(node, EntryNumber):
+            return self._entry_number(node, point)
         if isinstance(node, PointerTest):
             return self._test(node, point)
         if isinstance(node, c_ast.BinaryOp):
@@ -272,7 +272,7 @@ class Expressions:
             return Affine(spaces.constant(point.depth, number), kind)
         return Affine(self._facts.parameters.value(variable, (), node, kind, point.depth), kind)
 
-    def _known_number(self, node: KnownOnEntry, point: ProgramPoint) -> Affine:
+    def _entry_number(self, node: EntryNumber, point: ProgramPoint) -> Affine:
         if isinstance(node, Quotient):
             self.affine(node.left, point)  # which the region may not change
         variable = self._facts.names.variables[node]

@@ -311,21 +311,33 @@ def _through_pointer(base: LvalueReference, node: c_ast.Node, names: Names) -> L
 
 
 def union_of(node: c_ast.Node, names: Names) -> tuple[Variable, list[c_ast.Node]] | None:
-    """The union whose member, or an element of that, ``node`` is, and the subscripts; None of anything else.
+    """The union that ``node`` is a part of, and the subscripts on the way; None of anything else.
 
     No pointer is followed on the way.
     """
-    subscripts: list[c_ast.Node] = []
-    while isinstance(node, c_ast.ArrayRef):
-        subscripts.insert(0, node.subscript)
-        node = node.name
-    if not isinstance(node, c_ast.StructRef) or node.type != "." or not isinstance(node.name, c_ast.ID):
+    found = _part(node, names)
+    if found is None or not isinstance(found[0].type, types.RecordType) or found[0].type.kind != "union":
         return None
-    variable = names.variables.get(node.name)
-    if variable is None or not isinstance(variable.type, types.RecordType) or variable.type.kind != "union":
+    return found[0], found[2]
+
+
+def _part(node: c_ast.Node, names: Names) -> tuple[Variable, types.Type, list[c_ast.Node]] | None:
+    """The variable that ``node`` is a part of, its type, and its subscripts; None behind a pointer."""
+    if isinstance(node, c_ast.ID):
+        own = names.variables.get(node)
+        return None if own is None else (own, own.type, [])
+    if not isinstance(node, c_ast.ArrayRef) and not (isinstance(node, c_ast.StructRef) and node.type == "."):
         return None
-    found = field_of(variable.type, node.field.name)
-    return None if found is None or isinstance(found.type, types.PointerType) else (variable, subscripts)
+    found = _part(node.name, names)
+    if found is None:
+        return None
+    variable, kind, subscripts = found
+    if isinstance(node, c_ast.ArrayRef) and isinstance(kind, types.ArrayType):
+        return variable, kind.element, [*subscripts, node.subscript]
+    if isinstance(node, c_ast.StructRef) and isinstance(kind, types.RecordType):
+        member = field_of(kind, node.field.name)
+        return None if member is None else (variable, member.type, subscripts)
+    return None
 
 
 def _never_changes(reference: LvalueReference) -> bool:

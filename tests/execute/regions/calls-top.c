@@ -278,7 +278,7 @@ static void cut_row(int m, double *row)
 {
   for (int j = 0; j < m; j++) { union parts p = {row[j]}; p.halves.low = 0; row[j] = p.d; }
 }
-static int exponent(double x)
+static int binary_exponent(double x)
 {
   union { double d; unsigned long long u; } v = {.d = x};
   return (int)(v.u >> 52) & 0x7ff;

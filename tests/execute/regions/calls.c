@@ -637,7 +637,7 @@ for (int i = 0; i < n; i++) x[i] = cut(y[i] / 3, i) + 1;
 for (int i = 0; i < n; i++) cut_row(n, X[i]);
 
 //# exponents: parallel
-for (int i = 0; i < n; i++) a[i] = exponent(x[i]) + exponent(y[i]);
+for (int i = 0; i < n; i++) a[i] = binary_exponent(x[i]) + binary_exponent(y[i]);
 
 //# constant_bits: parallel
 for (int i = 0; i < n; i++) { double low = LARGE; for (int j = 0; j < n; j++) if (X[i][j] < low) low = X[i][j]; y[i] = low; }

@@ -67,7 +67,7 @@ CASES = [
         "int n, int *a, int *b",
     ),
     ("pointer-swap", f"{SWAP} t = a; a = b; b = t; a[1] = 0;", "int n, int *a, int *b", "int *t;"),
-    ("pointer-arithmetic", f"{LOOP} ((float *)a)[i] = 0;", "int n, double *a"),
+    ("pointer-arithmetic", f"{LOOP} ((float *)(i + 1L))[0] = 0;", "int n, double *a"),
     ("pointer-may-change", "for (g = 0; g < n; g++) a[g] = 0;", "int n, char *a", "", "int g;"),
     ("partial-subscript", f"{LOOP} x = *a[i] + (a[0] == 0);", "int n, double a[n][n], double x"),
     ("address-of", f"{LOOP} a[i] = !&x;", "int n, double *a, int x"),
