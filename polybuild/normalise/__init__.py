@@ -75,6 +75,8 @@ def normalise(region: Region, excluded: Collection[str] = (), *, wrapping: bool 
 
 def _follows_pointer(node: c_ast.Node) -> bool:
     """Whether ``node`` is what a pointer leads to other than by its name, or the address of something."""
+    if isinstance(node, c_ast.ArrayRef):
+        return not isinstance(node.name, c_ast.ID | c_ast.ArrayRef | c_ast.StructRef)
     if isinstance(node, c_ast.StructRef):
         return node.type == "->" and not isinstance(node.name, c_ast.ID | c_ast.StructRef)
     return isinstance(node, c_ast.UnaryOp) and node.op in {"*", "&"}

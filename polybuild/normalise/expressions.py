@@ -14,14 +14,14 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import decayed
-from polybuild.c.syntax_tree import COMPARISONS, duplicate, key, mapped, node_count
+from polybuild.c.syntax_tree import COMPARISONS, duplicate, has_side_effect, key, mapped, node_count
 from polybuild.c.synthetic import PointerDifference, PointerTest, number, type_name
 from polybuild.effort import VALUE_NODES
 from polybuild.normalise.data_choices import with_chosen_elements
 from polybuild.normalise.names import Variable
 from polybuild.normalise.rows import in_rows, subscript_of
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
-from polybuild.normalise.sums import Sum, sum_of, tree_of
+from polybuild.normalise.sums import Sum, sum_of, tree_of, wide_tree
 
 _STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
 
@@ -87,7 +87,7 @@ class Evaluator:
         return self._checked(variable, address)
 
     def _checked(self, variable: Variable, address: PointerValue) -> PointerValue:
-        fits = _same_target(variable.type, decayed(self.state.typing(address.base)))
+        fits = points_alike(variable.type, decayed(self.state.typing(address.base)))
         fixed = all(self.state.is_fixed(term.node) for term in address.offset.terms.values())
         if not fits or not fixed or not self.state.is_fixed_base(address.base):
             raise NotFollowable(variable)
@@ -317,17 +317,29 @@ class Evaluator:
                 return self._chosen_address(node)
             case c_ast.Cast(expr=inner):
                 one, other = self.state.typing(node), decayed(self.state.typing(inner))
-                if _same_target(one, other):
+                if points_alike(one, other):
                     return self._address(inner)
         raise _NoAddress
 
     def _chosen_address(self, node: c_ast.TernaryOp) -> PointerValue:
-        """One of two pointers, if nothing in the region changes which one."""
+        """One of two pointers, if nothing in the region changes which one, or both are into one array."""
         cond = self.rewrite(node.cond)
         addresses = [self._address(each) for each in (node.iftrue, node.iffalse)]
+        if key(addresses[0].base) == key(addresses[1].base) and not self.state.is_fixed(cond):
+            return self._chosen_offset(node, cond, addresses)
         if not self.state.is_fixed(cond) or any(each.offset.number != 0 for each in addresses):
             raise _NoAddress
         return PointerValue(c_ast.TernaryOp(cond, *(each.base for each in addresses), node.coord))
+
+    def _chosen_offset(
+        self, node: c_ast.TernaryOp, cond: c_ast.Node, addresses: list[PointerValue]
+    ) -> PointerValue:
+        """One of two ``addresses`` in one array, as data tell in ``cond``."""
+        if has_side_effect(node):
+            raise _NoAddress
+        yes, no = (wide_tree(each.offset, LONG_LONG, self.state.typing) for each in addresses)
+        offset = c_ast.TernaryOp(cond, yes, no, node.coord)
+        return PointerValue(addresses[0].base, sum_of(offset, LONG_LONG, self.state.typing))
 
     def _sum_address(self, node: c_ast.BinaryOp) -> PointerValue:
         pointer, amount = node.left, node.right
@@ -342,7 +354,7 @@ class _NoAddress(Exception):
     """A pointer expression has a form that is left as it is."""
 
 
-def _same_target(one: types.Type, other: types.Type) -> bool:
+def points_alike(one: types.Type, other: types.Type) -> bool:
     """Whether both are pointers to the same type."""
     if not isinstance(one, types.PointerType) or not isinstance(other, types.PointerType):
         return False

@@ -117,7 +117,7 @@ class SymbolicState:
     scopes: list[dict[str, Type]] = field(default_factory=lambda: [{}])
     counters: list[str] = field(default_factory=list)
     choices: dict[c_ast.Node, str] = field(default_factory=dict)
-    starts: dict[c_ast.Node, str] = field(default_factory=dict)
+    starts: dict[tuple[c_ast.Node, int], str] = field(default_factory=dict)
     outer: Mapping[str, Type] | None = None
 
     def choice_name(self, node: c_ast.Node) -> str:
@@ -126,11 +126,12 @@ class SymbolicState:
             self.choices[node] = self.context.unused("chosen", self.choices.values())
         return self.choices[node]
 
-    def start_name(self, node: c_ast.Node, variable: Variable) -> str:
-        """The name of where ``variable`` starts as the statement ``node`` sets it."""
-        if node not in self.starts:
-            self.starts[node] = self.context.unused(f"{variable.name}_start", self.starts.values())
-        return self.starts[node]
+    def start_name(self, node: c_ast.Node, variable: Variable, position: int = 0) -> str:
+        """The name at ``position`` of those for where the statement ``node`` lets ``variable`` start."""
+        if (node, position) not in self.starts:
+            name = self.context.unused(f"{variable.name}_start", self.starts.values())
+            self.starts[node, position] = name
+        return self.starts[node, position]
 
     def is_choice(self, name: str) -> bool:
         """Whether ``name`` is what a condition on data was found to be."""

@@ -132,7 +132,7 @@ class StatementNormaliser:
             return choice
         start = named_start(node, variable, node.init, self.state)
         if start is not None:
-            return [start]
+            return start
         Evaluator(self.state).assign(variable, "", node.init)
         return []
 
@@ -167,7 +167,7 @@ class StatementNormaliser:
             return [*before, *choice]
         start = named_start(node, variable, value, self.state) if node.op == "=" else None
         if start is not None:
-            return [*before, start, *last_value(variable, node.coord, self.state)]
+            return [*before, *start, *last_value(variable, node.coord, self.state)]
         stepped = self.context.stepped_in(value)
         Evaluator(self.state).assign(variable, node.op.removesuffix("="), value)
         changed = [variable, *stepped]

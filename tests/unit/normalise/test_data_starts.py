@@ -14,9 +14,9 @@ HEAD = (
 )
 
 
-def region(body: str, before: str = "", after: str = ""):
-    """The region of a function with the statements ``body``."""
-    return region_of(f"{HEAD} {{\n{before}\n#pragma scop\n{body}\n#pragma endscop\n{after}\n}}\n")
+def region(body: str, before: str = "", after: str = "", tables: str = ""):
+    """The region of a function with the statements ``body``, behind the declarations ``tables``."""
+    return region_of(f"{tables}{HEAD} {{\n{before}\n#pragma scop\n{body}\n#pragma endscop\n{after}\n}}\n")
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,51 @@ def region(body: str, before: str = "", after: str = ""):
 def test_starts_have_names(row, loop):
     found = text(normalise(region(f"for (int i = 0; i < n; i++) {{ {row} }}")).statements)
     assert found == f"for (int i = 0; i < n; i++) {{ {loop} }}"
+
+
+TABLES = """
+double *rows[9];
+struct layer { double scale, *values; int at[2]; } layers[9], one;
+"""
+
+
+@pytest.mark.parametrize(
+    ("pointers", "use"),
+    [
+        ("double *p = v + row[i];", "long long p_start = row[i]; y[i] = v[p_start + i];"),
+        ("double *p = &v[row[i] * n], *q = p + n; p = q - 1;", "v[p_start + n + i - 1]"),
+        ("int at = row[i]; double *p = v + at;", "int at = row[i]; long long p_start = at; y[i] = v[p_start"),
+        ("double *p = rows[row[i]];", "long long p_start = row[i]; y[i] = rows[p_start][i];"),
+        ("double *p = rows[row[i]] + col[i];", "rows[p_start][p_start1 + i];"),
+        ("double *p = layers[row[i]].values;", "y[i] = layers[p_start].values[i];"),
+        ("double *p = one.values + row[i];", "y[i] = one.values[p_start + i];"),
+        ("struct layer *l = &layers[row[i]]; double *p = l->values;", "y[i] = layers[l_start].values[i];"),
+        (
+            "double *p = row[i] > 4 ? v + row[i] : v;",
+            "p_start = (row[i] > 4) ? (row[i]) : 0; y[i] = v[p_start",
+        ),
+        ("struct layer *p = layers + row[i]; rows[i] = v;", "y[i] = layers[p_start + i].scale;"),
+    ],
+)
+def test_pointers_that_data_choose_have_names(pointers, use):
+    access = "p[i].scale" if "layer *p" in pointers else "p[i]"
+    code = f"for (int i = 0; i < n; i++) {{ {pointers} y[i] = {access}; }}"
+    assert use in text(normalise(region(code, tables=TABLES)).statements)
+
+
+@pytest.mark.parametrize(
+    "pointers",
+    [
+        "double *p = rows[row[i]]; rows[i] = v;",
+        "double *p = layers[row[i]].values; layers[i].values = v;",
+        "double *p = one.values + row[i]; one.values = v;",
+        "double *p = (void *)v + row[i];",
+        "int *p = (int *)(v + row[i]);",
+    ],
+)
+def test_pointers_that_may_be_others_keep_their_names(pointers):
+    code = f"for (int i = 0; i < n; i++) {{ {pointers} y[i] = p[i]; }}"
+    assert "_start" not in text(normalise(region(code, tables=TABLES)).statements)
 
 
 @pytest.mark.parametrize(
