@@ -251,7 +251,7 @@ class AccessReader:
                 "use another variable for that value",
             )
         array = self._arrays.of(reference, node)
-        subscripts = self._subscripts(reference, array, point)
+        subscripts = self._subscripts(reference, array, point, written=kind is not AccessKind.READ)
         exact = all(each is not None for each in subscripts)
         # the domain comes last: of one in many pieces each would be intersected with each
         relation = isl.Map.from_domain(isl.Set.universe(point.domain.get_space()))
@@ -281,7 +281,7 @@ class AccessReader:
             self.read(each, point, certain=certain)
 
     def _subscripts(
-        self, reference: LvalueReference, array: Array, point: ProgramPoint
+        self, reference: LvalueReference, array: Array, point: ProgramPoint, *, written: bool
     ) -> list[isl.PwAff | None]:
         """One subscript for each dimension of ``array``, None if any may be meant."""
         if not reference.subscripts:
@@ -289,7 +289,7 @@ class AccessReader:
         found = [self._subscript(each, point) for each in reference.subscripts]
         plain = [None if isinstance(each, FlatSubscript) else each for each in found]
         base = array.row_subscripts
-        first, written = found[base], reference.subscripts[base]
+        first, source = found[base], reference.subscripts[base]
         flat = self._arrays.flat
         unbounded = array.extents[base] is None and not array.local
         pointed = array.provenance.by_pointer and not array.provenance.restrict
@@ -300,14 +300,15 @@ class AccessReader:
             in_rows=not array.local,
             movable=unbounded,
             may_overlap=pointed,
+            written=written,
         )
         if array.flat == 1:
             return plain
         view: Sequence[isl.PwAff | None] | None = None
         if first is not None:
-            view = flat.split(key_of(reference), first, point, written, self._assumptions)
+            view = flat.split(key_of(reference), first, point, source, self._assumptions)
         if view is None:
-            flat.require_sizes(key_of(reference), point, written, self._assumptions)
+            flat.require_sizes(key_of(reference), point, source, self._assumptions)
             view = [None] * array.flat
         return [*plain[:base], *view, *plain[base + 1 :]]
 
@@ -381,12 +382,12 @@ def opaque_dimension(depth: int, array: Array, position: int) -> isl.Map:
     starts = position in {0, *array.provenance.followed}
     if starts and (array.provenance.by_pointer or extent is None):
         return anything
-    start = isl.Val(-array.start(position))
-    subscript = spaces.dimension(1, 0).add_constant_val(start)
+    start = array.start(position)
+    subscript = spaces.dimension(1, 0).sub(spaces.deepen(start))
     anything = isl.Map.from_domain_and_range(spaces.universe(depth), subscript.nonneg_set())
     if extent is None:
         return anything
-    beyond = isl.Map.from_pw_aff(spaces.deepen(extent, depth).add_constant_val(start.neg()))
+    beyond = isl.Map.from_pw_aff(spaces.deepen(extent.add(start), depth))
     below = isl.Map.lex_gt(isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, 1))
     return anything.intersect(beyond.apply_range(below))
 

@@ -14,7 +14,7 @@ import islpy as isl
 
 from polybuild.diagnostics import Location, Unsupported
 from polybuild.poly import spaces
-from polybuild.scop.model import Assumption, ProductLimit
+from polybuild.scop.model import Assumption, ProductLimit, WholeMultiple
 from polybuild.scop.parameters import Parameters
 from polybuild.values import dataclass
 
@@ -53,7 +53,7 @@ class Assumptions:
         self._exact = spaces.all_parameters()
         self._wide = spaces.all_parameters()
         self._made: list[Assumption] = []
-        self.limits: list[ProductLimit] = []
+        self.limits: list[ProductLimit | WholeMultiple] = []
 
     def all(self) -> tuple[Assumption, ...]:
         """The assumptions, in the order in which they were made.

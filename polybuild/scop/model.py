@@ -22,7 +22,7 @@ from polybuild.c.types import Type
 from polybuild.diagnostics import Diagnostic, Location
 from polybuild.effort import COALESCED_PIECES
 from polybuild.poly.relations import coalesced_union, union_of
-from polybuild.poly.spaces import constant_value
+from polybuild.poly.spaces import constant, constant_value
 from polybuild.values import dataclass
 
 
@@ -70,7 +70,8 @@ class Provenance:
     subscripts a pointer is followed that is an element itself (once after the first of ``double **a``):
     these lead to rows, which the model takes to be apart. ``interleaving`` is given where the elements are
     members of structures that have numbers of one type alone. Inner subscripts of a flat array start at
-    ``starts``, and are less than start and extent together: rows of Fortran's matrices start at 1. Memory of
+    ``starts``, and are less than start and extent together: rows of Fortran's matrices start at 1, those of
+    grids with borders before 0 if a pointer leads to the first element inside. Memory of
     an array that the region itself needs is ``allocated`` before it runs, for ``each_thread`` or once.
     """
 
@@ -81,7 +82,7 @@ class Provenance:
     address_taken: bool = False
     followed: tuple[int, ...] = ()
     interleaving: Interleaving | None = None
-    starts: tuple[int, ...] = ()
+    starts: tuple[isl.PwAff, ...] = ()
     allocated: bool = False
     each_thread: bool = False
 
@@ -146,11 +147,11 @@ class Array:
         """The dimensions that C reaches by one subscript."""
         return range(self.row_subscripts, self.row_subscripts + self.flat)
 
-    def start(self, position: int) -> int:
+    def start(self, position: int) -> isl.PwAff:
         """The smallest subscript of dimension ``position``, as far as that is known."""
         own = position - self.row_subscripts - 1
         starts = self.provenance.starts
-        return starts[own] if 0 <= own < len(starts) else 0
+        return starts[own] if 0 <= own < len(starts) else constant(0, 0)
 
     @property
     def is_scalar(self) -> bool:
@@ -286,6 +287,19 @@ class ProductLimit:
 
 
 @dataclass(frozen=True, slots=True)
+class WholeMultiple:
+    """That the ``product``, a parameter, is a multiple of the ``factor``, another one, which is positive.
+
+    It is checked like an assumption, but no set of the parameters says it.
+    """
+
+    product: isl.PwAff
+    factor: isl.PwAff
+    reason: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
 class FinalValue:
     """The value a variable declared before the region has after it.
 
@@ -335,7 +349,7 @@ class Scop:
     final_values: tuple[FinalValue, ...]
     location: Location
     remarks: tuple[Diagnostic, ...] = ()
-    limits: tuple[ProductLimit, ...] = ()
+    limits: tuple[ProductLimit | WholeMultiple, ...] = ()
     exits: ExitTests | None = None
     type_names: Mapping[str, Type] = field(default_factory=dict)
 

@@ -30,13 +30,14 @@ from polybuild.scop.bounds import affine_condition
 from polybuild.scop.calls import CallReader
 from polybuild.scop.checks import check_counters, check_parameters, with_reads_of_everything
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
+from polybuild.scop.delinearise.row_counts import RowCount
 from polybuild.scop.draft import RegionDraft, RegionPart, StatementDraft
 from polybuild.scop.dynamic import read_dynamic_loop
 from polybuild.scop.expressions import Expressions, is_affinity_refusal
 from polybuild.scop.facts import Facts
 from polybuild.scop.final_values import FinalValues, NotFollowed, check_unnormalised
 from polybuild.scop.loops import first_value, read_loop
-from polybuild.scop.model import AccessKind, DynamicLoop
+from polybuild.scop.model import AccessKind, DynamicLoop, WholeMultiple
 from polybuild.scop.opaque import REFUSED, OpaqueReader, may_be_kept_whole
 from polybuild.scop.parameters import Parameters
 from polybuild.scop.program_point import ProgramPoint, later_values
@@ -118,6 +119,8 @@ class ModelBuilder:
     ) -> None:
         self._blocks_from = blocks_from
         parameters = Parameters()
+        for each in flat.row_counts:
+            parameters.reserve(each.name)
         self._assumptions = Assumptions(parameters)
         facts = Facts(
             region,
@@ -140,8 +143,8 @@ class ModelBuilder:
 
     def with_views(self) -> FlatSubscripts | None:
         """What another walk should know of flat subscripts, None if no other walk is needed."""
-        limits = [each.name for each in self._facts.parameters.all() if each.is_limit]
-        return self._arrays.flat.for_next_walk(self._assumptions.context, limits)
+        parameters = {each.name: each for each in self._facts.parameters.all()}
+        return self._arrays.flat.for_next_walk(self._assumptions.context, parameters)
 
     def factors_without_view(self, viewed: FlatSubscripts | None) -> tuple[str, ...]:
         """The parameters that may be in the way of a view, or of one more than those of ``viewed``."""
@@ -174,6 +177,9 @@ class ModelBuilder:
         """The outcome. Raises Unsupported if nothing is gained by what was kept whole, or if checks fail."""
         if self._refusals and not any(draft.loops for draft in self._drafts):
             raise self._refusals[0][0]
+        for count in self._arrays.flat.row_counts:
+            self._facts.parameters.quotient(count.name, count.outer, count.inner)
+            self._assumptions.limits.append(_whole_planes(count, self._facts.region))
         check_parameters(self._drafts, self._names, self._facts.parameters)
         needed = {each for each in self._names.demoted if self._is_live(each)}
         check_counters(self._drafts, self._names, values, needed)
@@ -644,6 +650,13 @@ def _element(kind: types.Type) -> types.Type:
     while isinstance(kind, types.ArrayType):
         kind = kind.element
     return kind
+
+
+def _whole_planes(count: RowCount, region: Region) -> WholeMultiple:
+    """That the outer stride of ``count`` is a multiple of the inner one."""
+    outer, inner = (spaces.parameter(0, each) for each in (count.outer, count.inner))
+    reason = "of two strides of an array, the larger must be a multiple of the other"
+    return WholeMultiple(outer, inner, reason, region.begin)
 
 
 def _other_than_one(parameter: str, region: Region) -> Violation:

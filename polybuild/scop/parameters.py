@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Container, Iterator
+from functools import reduce
 
 import islpy as isl
 from pycparser import c_ast
@@ -174,6 +175,28 @@ class Parameters:
     ) -> isl.PwAff | None:
         """The parameter for what ``node`` computes, ``variable`` the first in it; as of ``element``."""
         return self.element((variable, tuple(_words(node))), node, integer, point, reached)
+
+    def reserve(self, name: str) -> None:
+        """Keep ``name`` for a ``quotient``."""
+        self._names.unique(name)
+
+    def quotient(self, name: str, product: str, factor: str) -> None:
+        """The parameter ``name`` that was reserved: ``product`` by ``factor``; 0 if that is not positive.
+
+        Both are known parameters, whose types have the same sign.
+        """
+        by_name = {each.name: (key, each) for key, each in self._known.items()}
+        (variable, members), whole = by_name[product]
+        _, part = by_name[factor]
+        positive = c_ast.BinaryOp(">", part.expression, number(0))
+        value = c_ast.BinaryOp("/", whole.expression, part.expression)
+        reached = [each.reached for each in (whole, part) if each.reached is not None]
+        self._known[variable, (*members, OPERATIONS["/"], factor)] = Parameter(
+            name,
+            c_ast.TernaryOp(positive, value, number(0), whole.expression.coord),
+            whole.type,
+            reduce(isl.Set.intersect, reached) if reached else None,
+        )
 
     def _read_again(
         self, known: Parameter, here: isl.Set, reached: isl.Set | None, depth: int

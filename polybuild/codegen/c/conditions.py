@@ -26,7 +26,7 @@ from polybuild.codegen.c.inspectors import Extrema
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.file.pointer_rows import ROWS, STRUCTURE
 from polybuild.codegen.file.team import TEAM
-from polybuild.scop.model import Assumption, ProductLimit, Scop
+from polybuild.scop.model import Assumption, ProductLimit, Scop, WholeMultiple
 from polybuild.targets.model import Enough, RegisterTile, ThreadLimits
 from polybuild.values import dataclass
 
@@ -146,7 +146,19 @@ class ConditionPrinter:
         line = assumption.location.line
         return self._both(lambda printer, _: printer.text(expression, AND), assumption.reason, line)
 
-    def _limit(self, limit: ProductLimit) -> Condition:
+    def _limit(self, limit: ProductLimit | WholeMultiple) -> Condition:
+        return self._multiple(limit) if isinstance(limit, WholeMultiple) else self._product(limit)
+
+    def _multiple(self, whole: WholeMultiple) -> Condition:
+        both = [self._build.expr_from_pw_aff(each) for each in (whole.product, whole.factor)]
+
+        def text(printer: ExpressionPrinter, _: ViewSizes) -> str:
+            product, factor = (printer.text(each, MULTIPLICATIVE + 1) for each in both)
+            return f"{factor} > 0 && {product} % {factor} == 0"
+
+        return self._both(text, whole.reason, whole.location.line)
+
+    def _product(self, limit: ProductLimit) -> Condition:
         factors = [self._build.expr_from_pw_aff(factor) for factor in limit.factors]
 
         def text(printer: ExpressionPrinter, _: ViewSizes) -> str:

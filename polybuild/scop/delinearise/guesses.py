@@ -30,14 +30,14 @@ def parametric_sizes(polynomials: Sequence[Polynomial]) -> Iterator[Iterator[Siz
                 seen.add(guess)
                 yield guess
 
-    yield new(_orders(_size_keys(polynomials)))
-    yield new(_orders(_size_keys(expanded)))
+    yield new(_orders(size_keys(polynomials)))
+    yield new(_orders(size_keys(expanded)))
     yield new(_with_borders(expanded))
     yield new(_parts(polynomials))
     yield new(_parts(expanded))
 
 
-def _size_keys(polynomials: Iterable[Polynomial]) -> set[Key]:
+def size_keys(polynomials: Iterable[Polynomial]) -> set[Key]:
     """The products of parameters that multiply loop counters."""
     return {
         key for each in polynomials for key, value in each.terms.items() if key and not is_constant(value)
@@ -59,7 +59,7 @@ def _orders(keys: set[Key]) -> Iterator[Sizes]:
 
 def _with_borders(polynomials: Sequence[Polynomial]) -> Iterator[Sizes]:
     """Sizes of the form parameter plus constant, those with small constants first."""
-    for order in _orders(_size_keys(polynomials)):
+    for order in _orders(size_keys(polynomials)):
         if len(order) < GUESSED_DIMENSIONS:
             yield from _bordered(order, polynomials)
 

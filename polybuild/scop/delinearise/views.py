@@ -18,6 +18,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from enum import Enum, auto
 
 import islpy as isl
 
@@ -28,6 +29,7 @@ from polybuild.scop.assumptions import keeps_parameters_small
 from polybuild.scop.delinearise.clamped_sizes import Plain
 from polybuild.scop.delinearise.guesses import Sizes, constant_sizes, parametric_sizes
 from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, content
+from polybuild.scop.delinearise.row_counts import RowCount
 from polybuild.values import dataclass
 
 Subscripts = tuple[isl.PwAff, ...]
@@ -45,40 +47,55 @@ class FlatAccess:
 class View:
     """Sizes of all dimensions but the outermost, and the subscripts of each access.
 
-    Subscripts of these dimensions start at ``starts``: as in the rows of a matrix that is counted from 1.
+    Subscripts of these dimensions start at ``starts``, expressions of the parameters: at 1 in the rows of a
+    matrix that is counted from 1, below 0 where a pointer leads into the inside of a grid.
     ``restricted`` counts the parameters that the conditions of the view keep
     small, ``pieces`` the subscripts that had to be chosen piece by piece,
-    ``unproven`` those that need a condition. Atoms in ``plain`` are taken to be what stands there.
+    ``unproven`` those that need a condition. Atoms in ``plain`` are taken to be what stands there, and
+    parameters to be products of others as ``counts`` says.
     """
 
     sizes: Sizes
-    starts: tuple[int, ...]
+    starts: tuple[isl.PwAff, ...]
     subscripts: tuple[Subscripts, ...]
     restricted: int = 0
     pieces: int = 0
     unproven: int = 0
     plain: Plain = dataclasses.field(default_factory=dict)
+    counts: tuple[RowCount, ...] = ()
 
     @property
     def rank(self) -> tuple[int, int, int, int, bool]:
         """Better views are smaller."""
-        return self.restricted, self.pieces, self.unproven, len(self.sizes), not any(self.starts)
+        return self.restricted, self.pieces, self.unproven, len(self.sizes), not self.is_moved
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether rows start at other elements than those of subscript 0."""
+        return any(spaces.constant_value(each) != 0 for each in self.starts)
+
+
+class Rows(Enum):
+    """Where the subscripts of the rows of a view may start."""
+
+    FIXED = auto()
+    FROM_ONE = auto()
+    ANYWHERE = auto()
 
 
 def find_view(
-    accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set, *, movable: bool = False
+    accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set, rows: Rows = Rows.FIXED
 ) -> View | None:
     """The best view of an array with these accesses, None if there is none.
 
-    ``context`` holds the parameter values that can occur. The subscripts of rows that are ``movable`` may
-    start at 1.
+    ``context`` holds the parameter values that can occur, ``rows`` says where they may start.
     """
     best: View | None = None
     left = GUESSED_SHAPES
     for guesses in parametric_sizes([access.polynomial for access in accesses]):
         for guess in itertools.islice(guesses, left):
             left -= 1
-            best = _better(guess, accesses, atoms, context, best, movable=movable)
+            best = _better(guess, accesses, atoms, context, best, rows=rows)
             if best is not None and not any(best.rank[:3]):
                 return best
         if best is not None and not any(best.rank[:2]):
@@ -93,18 +110,19 @@ def _better(
     context: isl.Set,
     best: View | None,
     *,
-    movable: bool,
+    rows: Rows,
 ) -> View | None:
     """The best view with the sizes of ``guess`` if it is better than ``best``, else that."""
     exact = _all_divided(guess, accesses, atoms)
     if exact is None:
         return best
     for sizes, subscripts in _scaled(guess, exact):
-        plain = View(sizes, (0,) * len(sizes), tuple(subscripts))
+        plain = _from_zero(sizes, subscripts)
         view = _judge(plain, accesses, atoms, context, best)
-        if view is not None and view.unproven and movable and _starts_at_one(plain, accesses):
-            moved = _judge(_at_one(plain), accesses, atoms, context, best)
-            view = min((each for each in (view, moved) if each is not None), key=lambda one: one.rank)
+        if view is not None and view.unproven and (starts := _other_starts(plain, accesses, context, rows)):
+            moved = _judge(_at(plain, starts), accesses, atoms, context, best)
+            if moved is not None and not moved.pieces:
+                view = min(view, moved, key=lambda one: one.rank)
         if view is not None and (best is None or view.rank < best.rank):
             best = view
     return best
@@ -119,7 +137,7 @@ def find_rows(accesses: Sequence[FlatAccess], atoms: Atoms, context: isl.Set) ->
         exact = _all_divided(sizes, accesses, atoms)
         if exact is None:
             continue
-        view = _judge(View(sizes, (0,) * len(sizes), tuple(exact)), accesses, atoms, context, None)
+        view = _judge(_from_zero(sizes, exact), accesses, atoms, context, None)
         if view is not None and not any(view.rank[:3]):
             return view
     return None
@@ -145,28 +163,76 @@ def outside(subscript: isl.PwAff, size: isl.PwAff) -> tuple[isl.Set, isl.Set]:
 # Subscripts
 
 
-def _starts_at_one(view: View, accesses: Sequence[FlatAccess]) -> bool:
-    """Whether no inner subscript of ``view`` is less than 1."""
+def _from_zero(sizes: Sizes, subscripts: Sequence[Subscripts]) -> View:
+    """The view whose rows start at 0."""
+    return View(sizes, (spaces.constant(0, 0),) * len(sizes), tuple(subscripts))
+
+
+def _other_starts(
+    view: View, accesses: Sequence[FlatAccess], context: isl.Set, rows: Rows
+) -> tuple[isl.PwAff, ...]:
+    """Where the rows of ``view`` may start other than at 0; empty if they may not.
+
+    At 1 where no subscript is less, else at the least subscript of a dimension that has negative ones.
+    """
+    if rows is Rows.FIXED:
+        return ()
+    one, zero = spaces.constant(0, 1), spaces.constant(0, 0)
+    if all(_is_from(one, view, accesses, position) for position in range(1, len(view.sizes) + 1)):
+        return (one,) * len(view.sizes)
+    if rows is Rows.FROM_ONE:
+        return ()
+    lowest = [
+        None if _is_from(zero, view, accesses, position) else _minimum(view, accesses, context, position)
+        for position in range(1, len(view.sizes) + 1)
+    ]
+    return tuple(each or zero for each in lowest) if any(lowest) else ()
+
+
+def _is_from(start: isl.PwAff, view: View, accesses: Sequence[FlatAccess], position: int) -> bool:
+    """Whether no subscript in dimension ``position`` of ``view`` is less than ``start``."""
     return all(
-        each.add_constant_val(isl.Val(-1)).neg().pos_set().intersect(access.domain).is_empty()
-        for subscripts, access in zip(view.subscripts, accesses, strict=True)
-        for each in subscripts[1:]
+        own[position]
+        .sub(spaces.deepen(start, access.polynomial.depth))
+        .neg()
+        .pos_set()
+        .intersect(access.domain)
+        .is_empty()
+        for own, access in zip(view.subscripts, accesses, strict=True)
     )
 
 
-def _at_one(view: View) -> View:
-    """``view`` with inner subscripts that start at 1."""
-    starts = (1,) * len(view.sizes)
+def _minimum(view: View, accesses: Sequence[FlatAccess], context: isl.Set, position: int) -> isl.PwAff | None:
+    """The least subscript in dimension ``position`` of ``view``, None if no one expression tells it."""
+    values = [
+        isl.Map.from_pw_aff(own[position]).intersect_domain(access.domain).range().intersect_params(context)
+        for own, access in zip(view.subscripts, accesses, strict=True)
+    ]
+    touched = functools.reduce(isl.Set.union, values)
+    if not touched.dim_has_lower_bound(isl.dim_type.set, 0):
+        return None
+    found = [piece for _, piece in touched.dim_min(0).coalesce().get_pieces()]
+    pieces = [isl.PwAff.from_aff(each) for each in found]
+    if found[0].dim(isl.dim_type.div) or any(not each.is_equal(pieces[0]) for each in pieces):
+        return None
+    return pieces[0].project_domain_on_params().insert_domain(spaces.universe(0).get_space())
+
+
+def _at(view: View, starts: Sequence[isl.PwAff]) -> View:
+    """``view`` with inner subscripts that start at ``starts``."""
     moved = tuple(_moved(each, starts, -1) for each in view.subscripts)
-    return dataclasses.replace(view, starts=starts, subscripts=moved)
+    return dataclasses.replace(view, starts=tuple(starts), subscripts=moved)
 
 
-def _moved(subscripts: Subscripts, starts: Sequence[int], sign: int = 1) -> Subscripts:
+def _moved(subscripts: Subscripts, starts: Sequence[isl.PwAff], sign: int = 1) -> Subscripts:
     """``subscripts`` with the inner ones further by their ``starts``, or back."""
     outer, *inner = subscripts
     return (
         outer,
-        *(each.add_constant_val(value_of(sign * start)) for each, start in zip(inner, starts, strict=True)),
+        *(
+            each.add(spaces.deepen(start, each.dim(isl.dim_type.in_)).scale_val(value_of(sign)))
+            for each, start in zip(inner, starts, strict=True)
+        ),
     )
 
 
