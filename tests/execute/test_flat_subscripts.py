@@ -122,9 +122,42 @@ CASES: dict[str, tuple[str, list[tuple[tuple[int, ...], bool]]]] = {
         "for (int j = 0; j < n; j++) A[o*n+j] = A[(o-1)*n+j] + B[q*n+n-1-j];",
         [((30, 0, 0, 3, 2), NEW)],
     ),
-    "no_view": (
+    "a_stride_for_each_direction": (
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i*o+j*q] = A[i*o+j*q] * 2 + B[i*i+j];",
+        [
+            ((30, 20, 0, 20, 1), NEW),
+            ((30, 20, 0, 44, 2), NEW),
+            ((30, 20, 0, 45, 2), OLD),
+            ((30, 20, 0, 1, 30), OLD),
+            ((30, 20, 0, 0, 0), OLD),
+        ],
+    ),
+    "no_view": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i*i+j] = A[i*i+j] * 2 + B[i*o+j*q];",
         [((30, 20, 0, 20, 1), NEW), ((30, 20, 0, 1, 30), NEW), ((30, 20, 0, 0, 0), NEW)],
+    ),
+    "faces": (
+        (
+            "for (int k = 0; k < p; k++) for (int j = 0; j < m; j++) {"
+            " int at = n + j * o + k * q; A[at] = 2 * A[at + 1] - B[at]; }"
+        ),
+        [
+            ((9, 8, 7, 11, 110), NEW),
+            ((10, 8, 7, 11, 110), NEW),
+            ((9, 8, 7, 11, 111), OLD),
+            ((9, 8, 7, 1, 110), OLD),
+        ],
+    ),
+    "faces_by_pointers": (
+        (
+            "for (int k = 0; k < p; k++) { double *a = A + k * q + 2; const double *b = B + k * q;"
+            " for (int j = -1; j < m; j++) a[j * o] += b[j * o + 3]; }"
+        ),
+        [((0, 8, 7, 11, 99), NEW), ((0, 8, 7, 11, 88), OLD), ((0, 8, 7, 3, 99), OLD)],
+    ),
+    "faces_across_planes": (
+        "for (int k = 0; k < p; k++) for (int i = 0; i < n; i++) A[i*o + k*q] = A[i*o + k*q + 1] + B[i + k];",
+        [((9, 0, 7, 2, 18), NEW), ((9, 0, 7, 2, 16), OLD), ((9, 0, 7, 1, 18), OLD)],
     ),
     "from_one": (
         (

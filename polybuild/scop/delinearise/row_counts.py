@@ -35,17 +35,18 @@ def row_counts(
 ) -> Iterator[tuple[RowCount, ...]]:
     """The counts that one array may have, those of its outermost dimensions first, likely ones first.
 
-    None unless several of the ``parameters`` multiply loop counters, each alone, beside a counter of
-    elements.
+    None unless several of the ``parameters`` multiply loop counters, each alone. Of faces of grids and of
+    matrices with a stride for each direction no counter counts elements.
     """
     expanded = [each.expanded() for each in polynomials]
     keys = size_keys(expanded)
     strides = {str(form) for key in keys for form in key}
     elements = _counters(expanded, None)
-    if not elements or max(map(len, keys), default=0) != 1 or not _may_be_strides(strides, parameters):
+    if max(map(len, keys), default=0) != 1 or not _may_be_strides(strides, parameters):
         return
     places = {each: min(_counters(expanded, each)) for each in strides}
-    inwards = min(elements) > min(places.values())  # else the loop over elements is the outermost one
+    # else the loop over elements is the outermost one
+    inwards = not elements or min(elements) > min(places.values())
     likely = sorted(strides, key=lambda each: (places[each] if inwards else -places[each], each))
     for order in itertools.permutations(likely):
         found = tuple(
