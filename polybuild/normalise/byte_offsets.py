@@ -10,9 +10,8 @@ So pictures are laid out whose rows have some bytes at their ends, and what libr
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import reduce
 
 from pycparser import c_ast
@@ -27,9 +26,6 @@ from polybuild.normalise.names import Names, member_path, resolve
 from polybuild.source.model import Region
 
 _REASON = '"what pointers are moved by must be whole elements"'
-
-_Term = tuple[int, tuple[c_ast.Node, ...]]
-"""A number of bytes, times factors."""
 
 
 def with_byte_offsets(region: Region) -> Region:
@@ -58,12 +54,12 @@ def _is_moved(node: c_ast.Node) -> bool:
     return uncast(node) is not node and _moved(uncast(node)) is not None
 
 
-def _moved(pointer: c_ast.Node) -> tuple[c_ast.Node, c_ast.Node, int] | None:
-    """What ``pointer`` is moved from, by what, and whether forwards (1) or backwards; None if it is not."""
+def _moved(pointer: c_ast.Node) -> tuple[c_ast.Node, c_ast.Node, str] | None:
+    """What ``pointer`` is moved from, by what, and how, ``+`` or ``-``; None if it is not moved."""
     if isinstance(pointer, c_ast.BinaryOp) and pointer.op in {"+", "-"}:
-        return pointer.left, pointer.right, 1 if pointer.op == "+" else -1
+        return pointer.left, pointer.right, str(pointer.op)
     if isinstance(pointer, c_ast.UnaryOp) and pointer.op == "&" and isinstance(pointer.expr, c_ast.ArrayRef):
-        return pointer.expr.name, pointer.expr.subscript, 1
+        return pointer.expr.name, pointer.expr.subscript, "+"
     return None
 
 
@@ -84,31 +80,31 @@ class _Moves:
             self.any = True
             return new
         new = mapped(node, self.rewritten)
-        if isinstance(node, c_ast.ArrayRef) and new.name is not node.name:
-            moved = _moved(new.name)
-            if moved is not None:  # the element that far from what is cast
-                place = c_ast.BinaryOp("+", moved[1], new.subscript, node.coord)
-                return c_ast.ArrayRef(moved[0], place, node.coord)
+        if isinstance(new, c_ast.ArrayRef) and self.any:
+            while (move := _moved(new.name)) is not None:  # the element that far from what is cast
+                base, by, op = move
+                place = c_ast.BinaryOp(op, new.subscript, by, node.coord)
+                new = c_ast.ArrayRef(base, place, node.coord)
         return new
 
     def _cast_first(self, cast: c_ast.Cast) -> c_ast.Node | None:
         """``cast`` of a moved pointer with the pointer cast first; None where that is not to be said."""
         kind = self._region.visible.scope.resolve(cast.to_type)
         size = self._size(kind.target) if isinstance(kind, PointerType) else None
-        terms: list[_Term] = []
+        offset: c_ast.Node | None = None
         pointer = uncast(cast)
         while (move := _moved(pointer)) is not None:
-            base, by, sign = move
+            base, by, op = move
             source = self._type(base)
             unit = self._size(source.target) if isinstance(source, PointerType) else None
-            if unit is None or not self._is_wide(by):
+            if size is None or unit is None or not self._is_wide(by):
                 return None
-            terms += [(sign * unit * times, factors) for times, factors in self._terms(by)]
+            elements = self._divided(c_ast.BinaryOp("*", by, number(unit), by.coord), size)
+            if elements is None:
+                return None
+            first = c_ast.UnaryOp("-", elements, by.coord) if op == "-" else elements
+            offset = first if offset is None else c_ast.BinaryOp("+", first, offset, by.coord)
             pointer = uncast(base)
-        parts = [self._in_elements(each, size) for each in terms] if size else [None]
-        if any(each is None for each in parts):
-            return None
-        offset = reduce(lambda one, other: c_ast.BinaryOp("+", one, other, cast.coord), parts)
         return c_ast.BinaryOp("+", c_ast.Cast(cast.to_type, pointer, cast.coord), offset, cast.coord)
 
     def _size(self, kind: Type) -> int | None:
@@ -134,23 +130,54 @@ class _Moves:
         pointer = 8 * self._region.visible.scope.data_model.pointer_size
         return isinstance(kind, IntegerType) and (kind.signed or kind.width >= pointer)
 
-    def _terms(self, offset: c_ast.Node) -> Iterator[_Term]:
-        """``offset`` as a sum of products."""
-        while isinstance(offset, c_ast.Cast) and self._widens(offset):
-            offset = offset.expr
-        if isinstance(offset, c_ast.BinaryOp) and offset.op in {"+", "-"}:
-            yield from self._terms(offset.left)
-            for times, factors in self._terms(offset.right):
-                yield (times if offset.op == "+" else -times), factors
-            return
-        if isinstance(offset, c_ast.BinaryOp) and offset.op == "*":
-            for (one, first), (other, then) in itertools.product(
-                list(self._terms(offset.left)), list(self._terms(offset.right))
-            ):
-                yield one * other, (*first, *then)
-            return
-        value = evaluate(offset, self._region.visible.scope)
-        yield (1, (offset,)) if value is None else (value, ())
+    def _divided(self, node: c_ast.Node, by: int) -> c_ast.Node | None:
+        """``node / by`` where that is a whole number, or a test says so; None where it may be none."""
+        while isinstance(node, c_ast.Cast) and self._widens(node):
+            node = node.expr
+        value = evaluate(node, self._region.visible.scope)
+        if by == 1 and value is None:
+            return node
+        if value is not None:
+            return None if value % by else number(value // by)
+        if isinstance(node, c_ast.BinaryOp) and node.op in {"+", "-"}:
+            left, right = self._divided(node.left, by), self._divided(node.right, by)
+            both = left is not None and right is not None
+            return c_ast.BinaryOp(node.op, left, right, node.coord) if both else None
+        if isinstance(node, c_ast.BinaryOp) and node.op == "*":
+            return self._product(node, by)
+        return self._quotient(node, by) if self._is_fixed(node) else None
+
+    def _product(self, node: c_ast.BinaryOp, by: int) -> c_ast.Node | None:
+        """The same of a product: numbers take what part they can, one of the other factors takes the rest."""
+        values = [(each, evaluate(each, self._region.visible.scope)) for each in self._factors(node)]
+        factors = [each for each, value in values if value is None]
+        times = math.prod(value for _, value in values if value is not None)
+        common = math.gcd(times, by)
+        times, by = times // common, by // common
+        if by > 1:
+            found = ((place, self._divided(each, by)) for place, each in enumerate(factors))
+            place, divided = next(((at, part) for at, part in found if part is not None), (0, None))
+            if divided is None:
+                return None
+            factors[place] = divided
+        scaled = [number(times)] if times != 1 or not factors else []
+        return reduce(lambda one, other: c_ast.BinaryOp("*", one, other, node.coord), [*factors, *scaled])
+
+    def _factors(self, node: c_ast.Node) -> Iterator[c_ast.Node]:
+        while isinstance(node, c_ast.Cast) and self._widens(node):
+            node = node.expr
+        if isinstance(node, c_ast.BinaryOp) and node.op == "*":
+            yield from self._factors(node.left)
+            yield from self._factors(node.right)
+        else:
+            yield node
+
+    def _quotient(self, fixed: c_ast.Node, by: int) -> c_ast.Node:
+        """``fixed / by``, and the test that this is a whole number."""
+        rest = c_ast.BinaryOp("%", fixed, number(by), fixed.coord)
+        test = c_ast.BinaryOp("!=", rest, number(0), fixed.coord)
+        self.tests.setdefault(key(test), never(test, _REASON))
+        return Quotient("/", fixed, number(by), fixed.coord)
 
     def _widens(self, cast: c_ast.Cast) -> bool:
         """Whether ``cast`` is to a type that has all values of the number that it converts."""
@@ -158,23 +185,6 @@ class _Moves:
         if not isinstance(to, IntegerType) or not isinstance(source, IntegerType):
             return False
         return source.signed and to.signed and to.width >= source.width
-
-    def _in_elements(self, term: _Term, size: int) -> c_ast.Node | None:
-        """A ``term`` of bytes in elements of ``size`` bytes; None if it may be no whole number."""
-        times, factors = term
-        common = math.gcd(times, size)
-        times, left = times // common, size // common
-        if left > 1:
-            place = next((at for at, each in enumerate(factors) if self._is_fixed(each)), None)
-            if place is None:
-                return None
-            divided = factors[place]
-            rest = c_ast.BinaryOp("!=", c_ast.BinaryOp("%", divided, number(left)), number(0), divided.coord)
-            self.tests.setdefault(key(rest), never(rest, _REASON))
-            whole = Quotient("/", divided, number(left), divided.coord)
-            factors = (*factors[:place], whole, *factors[place + 1 :])
-        scaled = [number(times)] if times != 1 or not factors else []
-        return _product([*factors, *scaled])
 
     def _is_fixed(self, factor: c_ast.Node) -> bool:
         """Whether ``factor`` is a variable or a member that the region does not change."""
@@ -194,7 +204,3 @@ def _number(kind: Type) -> Type:
     while isinstance(kind, ArrayType):
         kind = kind.element
     return kind
-
-
-def _product(factors: Sequence[c_ast.Node]) -> c_ast.Node:
-    return reduce(lambda one, other: c_ast.BinaryOp("*", one, other, one.coord), factors)

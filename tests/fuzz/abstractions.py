@@ -1,7 +1,8 @@
 """Parts of random programs that stand in a header, and have names there: as real programs name theirs.
 
-Elements are behind macros of index arithmetic, operations and updates behind small inline functions,
-numbers are constants, types have names, and loops or their bodies are macros.
+Elements are behind macros of index arithmetic, of casts of memory without a type, and of rows that begin
+after so many bytes; operations and updates behind small inline functions, numbers are constants, types have
+names, and loops or their bodies are macros.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from collections.abc import Sequence
 from .program import Array, Program
 
 _CONSTANTS = ("#define", "enum {{ {} }};", "static const int {};")  # ways to name a number
-WAYS = ("elements", "flat", "operations", "updates", "types", "body", "block", "nest", *_CONSTANTS)
+_ELEMENTS = ("elements", "flat", "memory", "bytes")
+WAYS = (*_ELEMENTS, "operations", "updates", "types", "body", "block", "nest", *_CONSTANTS)
 """What may be in a header: see ``Abstractions``."""
 
 
@@ -40,7 +42,14 @@ class Abstractions:
 
     def is_flat(self, array: Array) -> bool:
         """Whether an array is one row, all of its elements behind one another."""
-        return self.has("flat") and array.kind == "parameter" and array.rank > 1 and not array.rows
+        ways = any(map(self.has, _ELEMENTS[1:]))
+        return ways and array.kind == "parameter" and array.rank > 1 and not array.rows
+
+    def pointed_to(self, array: Array) -> str:
+        """What the parameter of a flat ``array`` leads to."""
+        if self.has("memory"):
+            return "void"
+        return "char" if self.has("bytes") else self.type(array.type)
 
     def element(self, array: Array, name: str, offsets: Sequence[int], extents: Sequence[str]) -> str | None:
         """The name of the macro for elements of ``array``, whose subscripts start at ``-offsets``."""
@@ -53,10 +62,17 @@ class Abstractions:
             for letter, offset in zip(letters, offsets, strict=True)
         ]
         if self.is_flat(array):
+            *rows, last = zip(places[1:], extents[1:], strict=True)
             index = places[0]
-            for place, extent in zip(places[1:], extents[1:], strict=True):
+            for place, extent in rows:
                 index = f"({index}) * ({extent}) + {place}"
-            places = [index]
+            kind, (place, extent) = array.type, last
+            if self.has("bytes"):  # sizes are of type int or wider, so that these are signed
+                row = f"(char *){name} + ({index}) * (({extent}) * (int)sizeof({kind}))"
+                name, places = f"(({kind} *)({row}))", [place]
+            else:
+                name = f"(({kind} *){name})" if self.has("memory") else name
+                places = [f"({index}) * ({extent}) + {place}"]
         text = f"{name}{''.join(f'[{each}]' for each in places)}"
         self._add(f"#define {macro}({', '.join(letters)}) {text}")
         return macro

@@ -180,7 +180,7 @@ class Printer:
                 continue
             kind = self.abstract.type(each.type)
             if self.abstract.is_flat(each):
-                text = f"{kind} *{restrict}{each.name}"
+                text = f"{self.abstract.pointed_to(each)} *{restrict}{each.name}"
             elif each.kind == "parameter":
                 text = f"{kind} {each.name}[{restrict}{extents[0]}]{self._brackets(extents[1:])}"
             elif len(extents) > 1:

@@ -95,6 +95,16 @@ for (int i = 0; i < n - 1; i++)
   for (int j = 0; j < n; j++) *(double *)(bytes + 16 + i * step + j * sizeof(double)) += i;
 #pragma endscop
 
+//# rows_of_bytes_and_back: parallel
+char *bytes = (char *)x; long step = 8 * n;
+#pragma scop
+for (int i = 1; i < n; i++)
+  for (int j = 2; j < n; j++) {
+    ((double *)(bytes + i * step) - 2)[j] += i;
+    *((double *)(bytes + i * step - 8 * n) + j - 1) += ((double *)(bytes + i * step - step) - 1)[j + 1];
+  }
+#pragma endscop
+
 //# rows_of_bytes_in_a_function: parallel
 box u = {n, n, 8 * n, x}, v = {n, n, 8 * n, y}, *s = &u, *t = &v;
 #pragma scop
