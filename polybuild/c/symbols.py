@@ -20,6 +20,7 @@ class StorageClass(Enum):
     LOCAL = "local"  # automatic, in the enclosing function, outside the region
     STATIC = "static"  # static inside the enclosing function
     GLOBAL = "global"  # file scope, static or extern
+    HOISTED = "hoisted"  # a table that the new text declares where the region starts
 
     @property
     def is_static(self) -> bool:

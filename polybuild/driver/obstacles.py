@@ -11,6 +11,7 @@ from pycparser import c_ast
 from polybuild import effort
 from polybuild.c.syntax_tree import location, walk
 from polybuild.diagnostics import Diagnostic, Location, Unsupported
+from polybuild.normalise.hoisted_tables import hoist_tables
 from polybuild.poly.budget import operation_budget
 from polybuild.scop.extract import extract_scop, with_structure
 from polybuild.source.model import Region
@@ -47,7 +48,7 @@ def all_obstacles(region: Region, first: Diagnostic) -> list[Diagnostic]:
     Only what the model of the region refuses is looked for.
     """
     found = [first]
-    region = with_structure(region)  # which looks at the whole function, without parts left out
+    region = hoist_tables(with_structure(region))  # which looks at the whole function, without parts left out
     while len(found) < _MAXIMUM:
         statements = _without(region.statements, found[-1].location)
         if statements is None:

@@ -44,6 +44,7 @@ from polybuild.driver.private_variables import (
     map_sequential_parts,
 )
 from polybuild.driver.statement_blocks import blocks_gain, loops_around_blocks
+from polybuild.normalise.hoisted_tables import hoist_tables
 from polybuild.poly.budget import found_within, operation_budget, was_spent
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.memory import Itself, remembered
@@ -281,6 +282,7 @@ class Pass(Generic[_T]):
 
 def normalise(model: RegionModel) -> None:
     """Inline calls; rewrite counters, walking pointers and while loops as for loops over subscripts."""
+    model.region = hoist_tables(model.region)
     with operation_budget(model.operations):
         model.form = normal_form(model.region, loops=not model.for_device, bounds=model.for_device)
 

@@ -445,6 +445,8 @@ class _Inliner:
         for name in set(names_in(expression)) - parameters:
             if name in there.symbols:
                 symbol = here.symbols.get(name)
+                if symbol is not None and symbol.storage is StorageClass.HOISTED:
+                    continue
                 if symbol is None or symbol.storage is not StorageClass.GLOBAL or name in self._declared:
                     return False
             elif name in there.enumerators:

@@ -233,12 +233,11 @@ class _Resolver:
         if isinstance(node.type, c_ast.FuncDecl | c_ast.Struct | c_ast.Union | c_ast.Enum):
             return
         if set(node.storage) - _AUTOMATIC:
-            raise Unsupported(
-                "declaration",
-                f"'{node.name}' is declared '{' '.join(node.storage)}' inside the region",
-                location(node),
-                "move the declaration before the region",
-            )
+            hint = "move the declaration before the region"
+            if "static" in node.storage:
+                hint += ", or before the function that it calls; constants that nothing changes may stay"
+            message = f"'{node.name}' is declared '{' '.join(node.storage)}'"
+            raise Unsupported("declaration", message, location(node), hint)
         self.visit(node.type)
         kind = self.region.visible.scope.resolve(node)
         qualifiers = _qualifiers(node)

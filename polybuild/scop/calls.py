@@ -21,6 +21,7 @@ from polybuild.c.syntax_tree import location
 from polybuild.c.synthetic import AnySubscript, EntryValue
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
+from polybuild.normalise.hoisted_tables import with_own_tables
 from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.unknown_calls import unknown_call
 from polybuild.scop.accesses import AccessDraft, AccessReader
@@ -124,7 +125,8 @@ class CallReader:
                 raise UnknownCall(_not_modelled(name, message), node) from error
             if message.startswith(f"the function '{name}'"):
                 raise Unsupported("call", message, location(node), error.diagnostic.hint) from error
-            raise _refusal(name, message, node) from error
+            hint = error.diagnostic.hint if error.diagnostic.code == "declaration" else _HINT
+            raise _refusal(name, message, node, hint) from error
         finally:
             self._open.pop()
         return [
@@ -229,6 +231,7 @@ class CallReader:
         """
         known = self._bodies.get(callee.name)
         if known is None:
+            body = with_own_tables(body)
             names = resolve(body)
             if any(_is_pointer(decayed(each.type)) for each in names.written):
                 body = normalise(body)
@@ -364,8 +367,8 @@ def _written_value(name: str, callee: Callee, node: c_ast.Node) -> Unsupported:
     )
 
 
-def _refusal(name: str, reason: str, node: c_ast.Node) -> Unsupported:
-    return Unsupported("call", _not_modelled(name, reason), location(node), _HINT)
+def _refusal(name: str, reason: str, node: c_ast.Node, hint: str = _HINT) -> Unsupported:
+    return Unsupported("call", _not_modelled(name, reason), location(node), hint)
 
 
 def _not_modelled(name: str, reason: str) -> str:

@@ -52,6 +52,13 @@ def table_declarations(scop: Scop, region: Region, loops: Iterable[str]) -> list
     ]
 
 
+def hoisted_declarations(region: Region, lines: Iterable[str]) -> list[str]:
+    """Declarations of the tables of ``region`` that ``lines`` have, and that stood in it or what it calls."""
+    tables = [each for each in region.visible.symbols.values() if each.storage is StorageClass.HOISTED]
+    used = {word for line in lines for word in _WORD.findall(line)} if tables else set()
+    return [f"{' '.join(c_text(each.declaration).split())};" for each in tables if each.name in used]
+
+
 def _static(declaration: c_ast.Node) -> c_ast.Node:
     """``declaration`` with static storage, of elements that are constant."""
     made = copy.deepcopy(declaration)

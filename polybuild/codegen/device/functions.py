@@ -15,6 +15,7 @@ from polybuild.c.types import Type
 from polybuild.codegen.c.expressions import Operand
 from polybuild.codegen.device.bodies import BodyTexts, KernelBodyPrinter, own_name
 from polybuild.diagnostics import Unsupported
+from polybuild.normalise.hoisted_tables import with_own_tables
 from polybuild.scop.model import Array
 from polybuild.source.model import Callee, Region
 from polybuild.targets.languages import KernelLanguage
@@ -50,7 +51,7 @@ class DeviceFunctions:
         own = frozenset(str(each.name) for each in callee.parameters)
         texts = BodyTexts({}, lambda _name: None, _no_element, self)
         printer = KernelBodyPrinter((), body, self._language, texts, own=own)
-        text = printer.visit(c_ast.Compound(list(body.statements)))
+        text = printer.visit(c_ast.Compound(list(with_own_tables(body).statements)))
         return (
             f"{self._language.qualifiers.function}{result} {name}({', '.join(parameters) or 'void'})\n{text}"
         )

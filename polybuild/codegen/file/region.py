@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -33,7 +33,7 @@ from polybuild.codegen.c.loops import LoopPrinter
 from polybuild.codegen.c.names_in_scope import NamesInScope
 from polybuild.codegen.c.names_in_use import NamesInUse
 from polybuild.codegen.c.outline import Line
-from polybuild.codegen.c.shared_tables import table_declarations
+from polybuild.codegen.c.shared_tables import hoisted_declarations, table_declarations
 from polybuild.codegen.device.model import BlocksRequest, BlockTexts, DeviceRequest, DeviceText, HostNames
 from polybuild.codegen.file.adapting import Adapting, chosen
 from polybuild.codegen.file.boundary import BoundaryPrinter
@@ -216,8 +216,7 @@ def write_region(
     # what is too little for the host's threads may still be where its data are
     before = checks if device is None else replace(checks, min_work=0)
     first, stages = _stages(before, worth, conditions, inspecting, parallel=plan.is_parallel)
-    home = [] if device is None else _looks_home(scop, host)
-    stages += _looking_for_exits(scop.exits, inspecting, home)
+    stages += _looking_for_exits(scop.exits, inspecting, [] if device is None else _looks_home(scop, host))
     first, stages = _with_memory(first, stages, memory.allocation())
     kernels = on_ranks.together if on_ranks else None
     if device is not None:
@@ -225,14 +224,22 @@ def write_region(
     checked = _verification(scop, checks, plan, names, conditions=conditions, device=device)
     text = RegionText((), first, lines, frozenset(), tuple(printer.outline), kernels, checked, stages)
     kind = register(f"const {COUNTER_TYPE}", wanted=plan.unoptimised)
+    before_all = [*boundary.declarations(kind=kind), *memory.pointers()]
     return replace(
         text,
-        declarations=(*boundary.declarations(kind=kind), *memory.pointers()),
+        declarations=(*hoisted_declarations(region, _everything(text, before_all)), *before_all),
         helpers=frozenset(in_use.helpers),
         reported=checks.reported,
         decision=Agreement(tuple(names.parameters.values())) if plan.sharing else adapting,
         worthwhile=() if device is None else tuple(conditions.worthwhile(checks.work, checks.min_work)),
     )
+
+
+def _everything(text: RegionText, declarations: Sequence[str]) -> Iterator[str]:
+    """The lines of ``text`` and its ``declarations``."""
+    yield from (*declarations, *text.loops, *(each.text for each in text.all_conditions))
+    for stage in text.stages:
+        yield from (*stage.declarations, *stage.lines)
 
 
 def _on_device(
