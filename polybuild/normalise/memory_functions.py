@@ -4,6 +4,8 @@
 
     memset(a + i * n, 0, n * sizeof(double));     ->     for (long k = 0; k < n; k++) (a + i * n)[k] = 0;
     memcpy(row, b[i], sizeof row);                ->     for (long k = 0; k < 8; k++) row[k] = b[i][k];
+    memcpy(&bits, &x[i], sizeof bits);            ->     { union { unsigned to; float source; } k;
+                                                           k.source = x[i]; bits = k.to; }
     memcpy(u, v, sizeof(double[n][m]));           ->     for (long k = 0; k < n; k++)
                                                              for (long l = 0; l < m; l++) u[k][l] = v[k][l];
 
@@ -22,7 +24,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import decayed
-from polybuild.c.declarations import size_of
+from polybuild.c.declarations import evaluate, size_of
 from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import duplicate, factors_of, has_side_effect, key, mapped, walk
 from polybuild.c.synthetic import declarator, number
@@ -38,7 +40,22 @@ _BODIES = ("stmt", "iftrue", "iffalse")
 
 
 def with_memory_loops(region: Region) -> Region:
-    """``region`` with loops for calls of functions that set and copy memory; itself if it has none."""
+    """``region`` with loops for calls of functions that set and copy memory; itself if it has none.
+
+    Those of the functions that it calls are replaced, too.
+    """
+    bodies = {name: each.body for name, each in region.callees.items() if each.body is not None}
+    changed = {name: with_memory_loops(body) for name, body in bodies.items()}
+    if any(changed[name] is not body for name, body in bodies.items()):
+        callees = {
+            name: dataclasses.replace(each, body=changed[name]) if name in changed else each
+            for name, each in region.callees.items()
+        }
+        region = dataclasses.replace(region, callees=callees)
+    return _with_own_loops(region)
+
+
+def _with_own_loops(region: Region) -> Region:
     if not any(_function(each) for statement in region.statements for each in walk(statement)):
         return region
     try:
@@ -86,13 +103,14 @@ class _Loops:
         if any(map(has_side_effect, (target, value, size))) or call.name in self._names.variables:
             return None
         shape = self._shape(target)
+        if shape is not None and _function(call) in _MEMCPY and not shape.same(self._shape(value)):
+            return self._of_other_type(call, shape)
         counts = self._counts(size, shape) if shape is not None else None
         if shape is None or counts is None:
             return None
-        if _function(call) in _MEMSET:
-            if not isinstance(value, c_ast.Constant) or integer_value(value.value) != 0:
-                return None
-        elif not shape.same(self._shape(value)):
+        if _function(call) in _MEMSET and not (
+            isinstance(value, c_ast.Constant) and integer_value(value.value) == 0
+        ):
             return None
         names = [self._free_name() for _ in counts]
         stored = number(0) if _function(call) in _MEMSET else _below(value, names)
@@ -100,6 +118,31 @@ class _Loops:
         for name, count in zip(reversed(names), reversed(counts), strict=True):
             body = _counted(name, count, body)
         return body
+
+    def _of_other_type(self, call: c_ast.FuncCall, shape: _Elements) -> c_ast.Node | None:
+        """The number that ``call`` copies, as one of another type; None if that is not what it does."""
+        target, value, size = call.args.exprs[:3]
+        source, scope = self._shape(value), self._region.visible.scope
+        whole = size_of(shape.element, scope)
+        if source is None or shape.extents or source.extents or size_of(source.element, scope) != whole:
+            return None
+        measured = self._measured(size)
+        number_of = evaluate(size, scope) if measured is None else size_of(measured.element, scope)
+        if number_of != whole or (measured is not None and measured.extents):
+            return None
+        name = self._free_name()
+        members = [_member("to", shape.element), _member("source", source.element)]
+        kind = c_ast.TypeDecl(name, [], None, c_ast.Union(None, members))
+        declared = c_ast.Decl(name, [], [], [], [], kind, None, None, coord=call.coord)
+        taken, given = (
+            c_ast.StructRef(c_ast.ID(name, call.coord), ".", c_ast.ID(each), call.coord)
+            for each in ("source", "to")
+        )
+        moves = [
+            c_ast.Assignment("=", taken, _object(value), call.coord),
+            c_ast.Assignment("=", _object(target), given, call.coord),
+        ]
+        return c_ast.Compound([declared, *moves], call.coord)
 
     def _free_name(self) -> str:
         name = next(each for each in map("k_{}".format, itertools.count()) if each not in self._taken)
@@ -195,6 +238,18 @@ def _counted(name: str, count: c_ast.Node, body: c_ast.Node) -> c_ast.Node:
         body,
         at,
     )
+
+
+def _member(name: str, kind: types.IntegerType | types.FloatingType) -> c_ast.Decl:
+    """The declaration of a member."""
+    return c_ast.Decl(name, [], [], [], [], declarator(name, kind), None, None)
+
+
+def _object(pointer: c_ast.Node) -> c_ast.Node:
+    """What ``pointer`` leads to."""
+    if isinstance(pointer, c_ast.UnaryOp) and pointer.op == "&":
+        return pointer.expr
+    return c_ast.UnaryOp("*", pointer, pointer.coord)
 
 
 def _below(pointer: c_ast.Node, names: Sequence[str]) -> c_ast.Node:

@@ -185,6 +185,8 @@ class _Resolver:
                 self.read_outside.add(variable)
         elif isinstance(node, c_ast.StructRef):
             self.visit(node.name)
+        elif isinstance(node, c_ast.Struct | c_ast.Union):
+            return  # what it declares are members
         else:
             if isinstance(node, c_ast.Assignment):
                 self._write(node.lvalue)

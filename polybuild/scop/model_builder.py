@@ -236,6 +236,9 @@ class ModelBuilder:
 
     def _statement(self, node: c_ast.Node, point: ProgramPoint) -> RegionPart:
         if isinstance(node, c_ast.Compound):
+            union = next(filter(self._is_union, node.block_items or ()), None)
+            if union is not None:  # numbers are taken to bits: only all of it together says what it does
+                return self._whole(node, point, _special(union))
             return self._sequence(node.block_items or (), point)
         if isinstance(node, (c_ast.For, c_ast.If, *_WHOLE)):
             return self._structured(node, point)
@@ -252,6 +255,12 @@ class ModelBuilder:
         if _is_exit_test(node):
             return self._exit_test(node, point)
         return self._expression(node, node, point)
+
+    def _is_union(self, node: c_ast.Node) -> bool:
+        """Whether ``node`` declares a union."""
+        variable = self._names.variables.get(node) if isinstance(node, c_ast.Decl) else None
+        kind = variable.type if variable is not None else None
+        return isinstance(kind, types.RecordType) and kind.kind == "union"
 
     def _expressions_of(self, node: c_ast.Node) -> Iterator[c_ast.Node]:
         """``node`` as expressions, as far as it is blocks of these and of variables with values."""
@@ -546,12 +555,7 @@ class ModelBuilder:
             )
         variable = self._names.variables[node]
         if not isinstance(_element(variable.type), types.IntegerType | types.FloatingType):
-            raise Unsupported(
-                "declaration",
-                f"'{node.name}' is declared inside the region and is neither arithmetic nor an array of it",
-                location(node),
-                "move the declaration before the region",
-            )
+            raise _special(node)
         if node.init is None:
             return None
         target = c_ast.ID(node.name, node.coord)
@@ -628,6 +632,15 @@ def _is_exit_test(node: c_ast.Node) -> bool:
 def _refused(node: c_ast.Node) -> Unsupported:
     code, what, hint = _REFUSED[type(node)]
     return Unsupported(code, f"{what} is not modelled", location(node), hint)
+
+
+def _special(node: c_ast.Decl) -> Unsupported:
+    return Unsupported(
+        "declaration",
+        f"'{node.name}' is declared inside the region and is neither arithmetic nor an array of it",
+        location(node),
+        "move the declaration before the region",
+    )
 
 
 def _remark(refusal: Unsupported, line: int) -> Diagnostic:

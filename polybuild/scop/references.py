@@ -354,7 +354,8 @@ def _member(base: LvalueReference, node: c_ast.StructRef) -> LvalueReference:
     if not isinstance(record, types.RecordType) or record.fields is None:
         raise Unsupported("unknown-type", f"the structure with '{name}' is not known", location(node), "")
     if record.kind == "union" and not _never_changes(base):
-        raise Unsupported("union", f"'{name}' is a member of a union", location(node), "use a structure")
+        hint = "declare the union in the block that uses it, or use a structure"
+        raise Unsupported("union", f"'{name}' is a member of a union", location(node), hint)
     found = field_of(record, name)
     if found is not None and not any(each.name == name for each in record.fields):
         message = f"'{name}' is a member of an unnamed structure or union"

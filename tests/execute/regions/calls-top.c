@@ -283,3 +283,13 @@ static int binary_exponent(double x)
   union { double d; unsigned long long u; } v = {.d = x};
   return (int)(v.u >> 52) & 0x7ff;
 }
+static unsigned bits_of(float f) { unsigned u; memcpy(&u, &f, sizeof u); return u; }
+static float of_bits(unsigned u) { float f; memcpy(&f, &u, sizeof(float)); return f; }
+static double shortened(double d)
+{
+  unsigned long long u;
+  memcpy(&u, &d, 8);
+  u &= ~0xffffULL;
+  memcpy(&d, &u, 8);
+  return d;
+}

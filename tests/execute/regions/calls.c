@@ -645,5 +645,38 @@ for (int i = 0; i < n; i++) { double low = LARGE; for (int j = 0; j < n; j++) if
 //# bits_that_may_change: union
 for (int i = 0; i < n; i++) y[i] = changing_bits.value + i;
 
-//# bits_in_the_region: declaration
+//# bits_in_the_region: parallel
 for (int i = 0; i < n; i++) { union { float f; int i; } u; u.f = (float)x[i]; a[i] = u.i >> 3; }
+
+//# bits_in_nested_loops: parallel
+for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++) {
+    union { double d; unsigned long long u; } v = {X[i][j]};
+    v.u &= ~0xfffffULL;
+    if (v.d > 0) X[i][j] = v.d + y[j]; else X[i][j] -= 1;
+  }
+
+//# bits_beside_loops: parallel
+for (int i = 0; i < n; i++) {
+  union parts v;
+  v.d = y[i];
+  for (int j = 0; j < n; j++) X[i][j] += v.bytes[j % 8];
+}
+
+//# bits_that_are_passed_on: union
+union parts v = {1.5};
+#pragma scop
+for (int i = 0; i < n; i++) { y[i] += v.halves.high; v.d = x[i]; }
+#pragma endscop
+
+//# bits_that_are_copied: parallel
+for (int i = 0; i < n; i++) { unsigned long long u; memcpy(&u, &x[i], sizeof u); y[i] += u >> 60; }
+
+//# bits_that_are_copied_in_functions: parallel
+for (int i = 0; i < n; i++) { x[i] = of_bits(bits_of((float)x[i]) ^ 0x80000000u) + shortened(y[i]); }
+
+//# bits_of_elements_that_are_copied: parallel
+for (int i = 0; i < n; i++) { float f = (float)y[i]; memcpy(&a[i], &f, sizeof f); }
+
+//# parts_of_bits_that_are_copied: call
+for (int i = 0; i < n; i++) { unsigned u; memcpy(&u, &x[i], sizeof u); a[i] = u >> 3; }
