@@ -13,6 +13,7 @@ from pycparser import c_ast
 from polybuild.c.pure_functions import is_pure_function
 from polybuild.c.setting_functions import computed_by, setting_function, stays_a_call
 from polybuild.c.symbols import VisibleNames
+from polybuild.c.syntax_tree import walk
 from polybuild.c.tokens import KEYWORDS, identifiers
 from polybuild.patterns import pattern
 from polybuild.source.chunks import ChunkIndex
@@ -95,6 +96,37 @@ class CallerFile:
 
 
 def read_callees(calls: Calls, file: CallerFile, around: Region) -> dict[str, Callee]:
+    """What is known of each function in ``calls`` that the region ``around`` may call."""
+    return _reachable(around, _mentioned_callees(calls, file, around))
+
+
+def _reachable(region: Region, callees: dict[str, Callee]) -> dict[str, Callee]:
+    """Those of ``callees`` that ``region`` mentions, or one that it mentions: others are of other regions.
+
+    What is called by a pointer may be any function whose address is taken.
+    """
+    kept: set[str] = set()
+    pending = [(each, region.visible) for each in region.statements]
+    while pending:
+        statement, visible = pending.pop()
+        for node in walk(statement):
+            named = {node.name} if isinstance(node, c_ast.ID) else set()
+            if isinstance(node, c_ast.FuncCall) and not _is_by_name(node, visible, callees):
+                named = {name for name, each in callees.items() if each.taken}
+            for name in named & (callees.keys() - kept):
+                kept.add(name)
+                body = callees[name].body
+                pending += [] if body is None else [(each, body.visible) for each in body.statements]
+    return {name: each for name, each in callees.items() if name in kept}
+
+
+def _is_by_name(call: c_ast.FuncCall, visible: VisibleNames, callees: Container[str]) -> bool:
+    """Whether ``call`` is of a function, not of what a pointer leads to."""
+    name = call.name.name if isinstance(call.name, c_ast.ID) else ""
+    return name not in visible.symbols and (name in callees or name in visible.functions)
+
+
+def _mentioned_callees(calls: Calls, file: CallerFile, around: Region) -> dict[str, Callee]:
     """What is known of each function in ``calls``, for the region ``around``."""
     prototypes = _prototypes(file.caller)
     declared = declared_effects(file.chunks.text)
