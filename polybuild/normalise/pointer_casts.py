@@ -36,19 +36,34 @@ def name_pointer_casts(region: Region) -> Region:
     by_names = dataclasses.replace(region, statements=tuple(map(_by_names, region.statements)))
     region = with_byte_offsets(by_names)
     casts = {key(each): each for each in _casts(region)}
+    casts = {each: casts.get(key(_of_variables(cast)), cast) for each, cast in casts.items()}
     taken = region.visible.may_mean_something() | {
         each.name for one in region.statements for each in walk(one) if isinstance(each, c_ast.Decl)
     }
     symbols: dict[str, Symbol] = {}
-    names: dict[object, str] = {}
-    for each, cast in casts.items():
+    known: dict[object, c_ast.Node] = {}
+    for cast in casts.values():
+        if key(cast) in known:
+            continue
+        if _is_needless(cast, region):
+            known[key(cast)] = uncast(cast)
+            continue
         symbol = _symbol(cast, {*taken, *symbols}, region)
-        names[each], symbols[symbol.name] = symbol.name, symbol
+        known[key(cast)], symbols[symbol.name] = c_ast.ID(symbol.name), symbol
+    names = {each: known[key(cast)] for each, cast in casts.items()}
     return dataclasses.replace(
         region,
         statements=tuple(_named(each, names) for each in region.statements),
         visible=dataclasses.replace(region.visible, symbols={**region.visible.symbols, **symbols}),
     )
+
+
+def _of_variables(cast: c_ast.Node) -> c_ast.Node:
+    """``cast`` without ``const``: the same memory may be written by another one."""
+    new = mapped(cast, _of_variables)
+    if isinstance(new, c_ast.TypeDecl | c_ast.Typename | c_ast.PtrDecl):
+        new.quals = [each for each in new.quals or () if each != "const"]
+    return new
 
 
 def _by_names(node: c_ast.Node) -> c_ast.Node:
@@ -109,6 +124,28 @@ def _parts(pointer: c_ast.Node) -> Iterator[c_ast.Node]:
         yield pointer
 
 
+def _is_needless(cast: c_ast.Cast, region: Region) -> bool:
+    """Whether ``cast`` is to the type that the pointer has anyway, and does not take ``const`` from it."""
+    kind = region.visible.scope.resolve(cast.to_type)
+    pointer = type_of(uncast(cast), dict(region.visible.symbols), region.visible)
+    if not isinstance(kind, PointerType) or not isinstance(pointer, PointerType):
+        return False
+    if kind.target != pointer.target or kind.volatile:
+        return False
+    symbol = region.visible.symbols.get(getattr(uncast(cast), "name", ""))
+    constant = symbol is None or any("const" in (each.quals or ()) for each in _levels(symbol.declaration))
+    return not constant or key(_of_variables(cast)) != key(cast)
+
+
+def _levels(declaration: c_ast.Node) -> Iterator[c_ast.Node]:
+    """The parts of a declaration that have qualifiers."""
+    yield from (
+        each
+        for each in walk(declaration)
+        if isinstance(each, c_ast.Decl | c_ast.TypeDecl | c_ast.PtrDecl | c_ast.Typename)
+    )
+
+
 def _symbol(cast: c_ast.Cast, taken: set[str], region: Region) -> Symbol:
     """The variable for ``cast``, whose name is not ``taken``."""
     kind = region.visible.scope.resolve(cast.to_type)
@@ -126,8 +163,8 @@ def _symbol(cast: c_ast.Cast, taken: set[str], region: Region) -> Symbol:
     return Symbol(name, kind, StorageClass.LOCAL, declaration, cast=stands_for)
 
 
-def _named(node: c_ast.Node, names: dict[object, str]) -> c_ast.Node:
-    """``node`` with the variables called ``names`` for what has their keys."""
+def _named(node: c_ast.Node, names: Mapping[object, c_ast.Node]) -> c_ast.Node:
+    """``node`` with ``names`` for what has their keys."""
     if isinstance(node, c_ast.Cast) and key(node) in names:
-        return c_ast.ID(names[key(node)], node.coord)
+        return duplicate(names[key(node)], node.coord)
     return mapped(node, lambda each: _named(each, names))

@@ -210,11 +210,9 @@ class Arrays:
 
 
 def _is_cast_otherwise(known: Array, reference: LvalueReference) -> bool:
-    """Whether the pointer of ``reference`` is cast to arrays, and was not, or to others, where it was met."""
+    """Whether the pointer of ``reference`` is cast, or was where the array was met, and not as it was."""
     one, other = known.expression, reference.expression
-    if not isinstance(one, c_ast.Cast) and not isinstance(other, c_ast.Cast):
-        return False
-    return len(reference.subscripts) > 1 and key(one) != key(other)
+    return (isinstance(one, c_ast.Cast) or isinstance(other, c_ast.Cast)) and key(one) != key(other)
 
 
 def _without(suffixes: tuple[str, ...], dropped: range) -> tuple[str, ...]:

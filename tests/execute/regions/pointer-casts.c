@@ -6,6 +6,28 @@ void *to = x; const void *from = y;
 for (int i = 0; i < n; i++) ((double *)to)[i] = ((const double *)from)[i] * 2;
 #pragma endscop
 
+//# cast_to_constants: parallel
+void *to = x;
+#pragma scop
+for (int i = 0; i < n; i++) ((double *)to)[i] = ((const double *)to)[i] * 2 + ((double const *)to)[i];
+#pragma endscop
+
+//# cast_to_constants_by_names: parallel
+box u = {n, n, 8 * n, x}, *s = &u;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  const double *from = (const double *)((char *)s->memory + i * s->step);
+  double *to = (double *)((char *)s->memory + i * s->step);
+  for (int j = 0; j < n; j++) to[j] = from[j] * 2;
+}
+#pragma endscop
+
+//# cast_needlessly: parallel
+const double *from = y;
+#pragma scop
+for (int i = 0; i < n; i++) { ((double *)x)[i] = x[i] * 2 + ((const double *)x)[i]; ((double *)from)[i] += ((const double *)from)[i]; }
+#pragma endscop
+
 //# cast_and_moved: parallel
 void *to = x; const void *from = y;
 #pragma scop
