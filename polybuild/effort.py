@@ -10,15 +10,6 @@ from __future__ import annotations
 
 REGION_OPERATIONS = 10_000_000
 """For one analysis, or all transformations, of a region of some lines: about twenty seconds' work at most."""
-QUESTION_OPERATIONS = 256
-"""What is counted for any question that has a budget of its own: asking it takes time as well."""
-SEARCH_OPERATIONS = 9_000_000
-"""For the search for an order of a region, whatever its size: few need a third of it."""
-TRIAL_SEARCH_OPERATIONS = 3_000_000
-"""For that of a loop that nobody marked,"""
-TRIALS_OPERATIONS = 10_000_000
-"""and for all of these of a file: what is left after that is not tried. Those that seem to do the most come
-first."""
 REGION_LINES = 100
 """Lines of a region that are worth that: it is the number of regions that must not matter."""
 EXACT_DEPENDENCES = 0.4
@@ -28,6 +19,15 @@ DETECTED_SHARE = 3
 """One of so many parts of that is for a loop that nobody marked, half of it after each that took all,"""
 DETECTED_HALVINGS = 1
 """which happens so often at most: usual loops take a small part of what is left then."""
+QUESTION_OPERATIONS = 256
+"""What is counted for any question that has a budget of its own: asking it takes time as well."""
+SEARCH_OPERATIONS = 9_000_000
+"""For the search for an order of a region, whatever its size: few need a third of it."""
+TRIAL_SEARCH_OPERATIONS = 3_000_000
+"""For that of a loop that nobody marked,"""
+TRIALS_OPERATIONS = 10_000_000
+"""and for all of these of a file: what is left after that is not tried. Those that seem to do the most come
+first."""
 EXACT_PAIRS = 10_000
 """Pairs of pieces of the accesses to an array beyond which exact ones are not tried: they do not come to an
 end. Usual regions have some hundred,"""

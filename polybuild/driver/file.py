@@ -259,7 +259,13 @@ def _read(
     trials = Trials(context, *told)
     if not options.autodetect:
         return read_source(path, compiler, flags, headers=options.headers), (), trials
-    shared = options.openmp == "use"
-    asks = {"accept": trials.problem, "refuse": trials.refusal}
-    found = detect_regions(path, compiler, flags, **asks, shared=shared, headers=options.headers)
+    found = detect_regions(
+        path,
+        compiler,
+        flags,
+        trials.problem,
+        refuse=trials.refusal,
+        shared=options.openmp == "use",
+        headers=options.headers,
+    )
     return found.source, found.refused, trials

@@ -37,7 +37,7 @@ def with_byte_offsets(region: Region) -> Region:
     except Unsupported:
         return region  # the model says what is wrong
     statements = tuple(moves.rewritten(each) for each in region.statements)
-    if not moves.any:
+    if not moves.found:
         return region
     return dataclasses.replace(region, statements=(*moves.tests.values(), *statements))
 
@@ -64,23 +64,23 @@ def _moved(pointer: c_ast.Node) -> tuple[c_ast.Node, c_ast.Node, str] | None:
 
 
 class _Moves:
-    """The rewriting of one region; ``tests`` are what must never hold, ``any`` is true once there was one."""
+    """The rewriting of one region; ``tests`` are what must never hold, ``found`` says whether any moved."""
 
     def __init__(self, region: Region, names: Names) -> None:
         self._region = region
         self._names = names
         self._counters = frozenset(names.iterators.values())
         self.tests: dict[object, c_ast.Node] = {}
-        self.any = False
+        self.found = False
 
     def rewritten(self, node: c_ast.Node) -> c_ast.Node:
         """``node`` with its pointers moved after their casts."""
         new = self._cast_first(node) if _is_moved(node) else None
         if new is not None:
-            self.any = True
+            self.found = True
             return new
         new = mapped(node, self.rewritten)
-        if isinstance(new, c_ast.ArrayRef) and self.any:
+        if isinstance(new, c_ast.ArrayRef) and self.found:
             while (move := _moved(new.name)) is not None:  # the element that far from what is cast
                 base, by, op = move
                 place = c_ast.BinaryOp(op, new.subscript, by, node.coord)

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pycparser import c_ast
 
 from polybuild.c.dialects import FAILED
-from polybuild.c.syntax_tree import changed_operand, duplicate, mapped, names_in, walk
+from polybuild.c.syntax_tree import changed_operand, contains, duplicate, mapped, names_in, walk
 from polybuild.c.synthetic import NEVER
 from polybuild.source.model import Region
 
@@ -100,6 +100,8 @@ def search_by_condition(region: Region) -> c_ast.Node | None:
 
 def _with_plain_blocks(node: c_ast.Node) -> c_ast.Node:
     """``node`` with what is in ``do ... while (0)`` in its place, as macros have it."""
+    if not contains(node, c_ast.DoWhile):
+        return node
     new = mapped(node, _with_plain_blocks)
     if not isinstance(new, c_ast.DoWhile) or getattr(new.cond, "value", "") != "0":
         return new

@@ -31,7 +31,7 @@ from polybuild.c.synthetic import declarator, number
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, resolve
-from polybuild.source.model import Region
+from polybuild.source.model import Callee, Region
 from polybuild.values import dataclass
 
 _MEMSET = frozenset({"memset", "__builtin_memset", "__builtin___memset_chk"})
@@ -44,15 +44,15 @@ def with_memory_loops(region: Region) -> Region:
 
     Those of the functions that it calls are replaced, too.
     """
-    bodies = {name: each.body for name, each in region.callees.items() if each.body is not None}
-    changed = {name: with_memory_loops(body) for name, body in bodies.items()}
-    if any(changed[name] is not body for name, body in bodies.items()):
-        callees = {
-            name: dataclasses.replace(each, body=changed[name]) if name in changed else each
-            for name, each in region.callees.items()
-        }
+    callees = {name: _with_loops_inside(each) for name, each in region.callees.items()}
+    if any(each is not region.callees[name] for name, each in callees.items()):
         region = dataclasses.replace(region, callees=callees)
     return _with_own_loops(region)
+
+
+def _with_loops_inside(callee: Callee) -> Callee:
+    body = None if callee.body is None else with_memory_loops(callee.body)
+    return callee if body is callee.body else dataclasses.replace(callee, body=body)
 
 
 def _with_own_loops(region: Region) -> Region:
@@ -127,8 +127,8 @@ class _Loops:
         if source is None or shape.extents or source.extents or size_of(source.element, scope) != whole:
             return None
         measured = self._measured(size)
-        number_of = evaluate(size, scope) if measured is None else size_of(measured.element, scope)
-        if number_of != whole or (measured is not None and measured.extents):
+        copied = evaluate(size, scope) if measured is None else size_of(measured.element, scope)
+        if copied != whole or (measured is not None and measured.extents):
             return None
         name = self._free_name()
         members = [_member("to", shape.element), _member("source", source.element)]

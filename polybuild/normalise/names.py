@@ -242,7 +242,7 @@ class _Resolver:
             raise Unsupported("declaration", message, location(node), hint)
         self.visit(node.type)
         kind = self.region.visible.scope.resolve(node)
-        qualifiers = _qualifiers(node)
+        qualified = qualifiers(node)
         variable = Variable(
             name=node.name,
             type=kind,
@@ -250,7 +250,7 @@ class _Resolver:
             declaration=node,
             location=location(node),
             local=True,
-            volatile=bool(qualifiers & {"volatile", "_Atomic"}),
+            volatile=bool(qualified & {"volatile", "_Atomic"}),
         )
         self._scopes[-1][node.name] = variable
         self.variables[node] = variable
@@ -330,7 +330,7 @@ def _from_symbol(symbol: Symbol) -> Variable:
     )
 
 
-def _qualifiers(node: c_ast.Decl) -> set[str]:
+def qualifiers(node: c_ast.Decl) -> set[str]:
     """The qualifiers of a declaration and of every level of its type."""
     found = set(node.quals or ())
     level = node.type

@@ -21,22 +21,23 @@ from polybuild.c.synthetic import PointerCast, declarator
 from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, RecordType
 from polybuild.c.typing import type_of
 from polybuild.normalise.byte_offsets import uncast, with_byte_offsets
-from polybuild.normalise.names import unused_name
-from polybuild.normalise.out_parameters import addressed
+from polybuild.normalise.computing_functions import renamed
+from polybuild.normalise.names import qualifiers, unused_name
 from polybuild.patterns import pattern
 from polybuild.source.model import Region
 
 _NOT_OF_NAMES = pattern(r"\W+")
+_OBJECTS = (IntegerType, FloatingType, ArrayType, PointerType, RecordType)
 
 
 def name_pointer_casts(region: Region) -> Region:
     """``region`` with a variable for each pointer that it casts to another type; itself if there are none."""
     if not any(uncast(each) is not each for one in region.statements for each in walk(one)):
         return region
-    by_names = dataclasses.replace(region, statements=tuple(map(_by_names, region.statements)))
-    region = with_byte_offsets(by_names)
+    plain = tuple(renamed(each, {}) for each in region.statements)  # (&s)->m of macros is s.m
+    region = with_byte_offsets(dataclasses.replace(region, statements=plain))
     casts = {key(each): each for each in _casts(region)}
-    casts = {each: casts.get(key(_of_variables(cast)), cast) for each, cast in casts.items()}
+    casts = {each: casts.get(key(_without_const(cast)), cast) for each, cast in casts.items()}
     taken = region.visible.may_mean_something() | {
         each.name for one in region.statements for each in walk(one) if isinstance(each, c_ast.Decl)
     }
@@ -58,19 +59,11 @@ def name_pointer_casts(region: Region) -> Region:
     )
 
 
-def _of_variables(cast: c_ast.Node) -> c_ast.Node:
+def _without_const(cast: c_ast.Node) -> c_ast.Node:
     """``cast`` without ``const``: the same memory may be written by another one."""
-    new = mapped(cast, _of_variables)
+    new = mapped(cast, _without_const)
     if isinstance(new, c_ast.TypeDecl | c_ast.Typename | c_ast.PtrDecl):
         new.quals = [each for each in new.quals or () if each != "const"]
-    return new
-
-
-def _by_names(node: c_ast.Node) -> c_ast.Node:
-    """``node`` with ``s.m`` for ``(&s)->m``, which macros write."""
-    new = mapped(node, _by_names)
-    if isinstance(new, c_ast.StructRef) and new.type == "->" and addressed(new.name):
-        return c_ast.StructRef(new.name.expr, ".", new.field, new.coord)
     return new
 
 
@@ -79,13 +72,7 @@ def with_pointer_casts(region: Region) -> Region:
     casts = {name: each.cast for name, each in region.visible.symbols.items() if each.cast is not None}
     if not casts:
         return region
-    return dataclasses.replace(region, statements=tuple(_in_place(each, casts) for each in region.statements))
-
-
-def _in_place(node: c_ast.Node, casts: Mapping[str, c_ast.Node]) -> c_ast.Node:
-    if isinstance(node, c_ast.ID) and node.name in casts:
-        return duplicate(casts[node.name])
-    return mapped(node, lambda each: _in_place(each, casts))
+    return dataclasses.replace(region, statements=tuple(renamed(each, casts) for each in region.statements))
 
 
 def _casts(region: Region) -> Iterator[c_ast.Cast]:
@@ -101,19 +88,24 @@ def _casts(region: Region) -> Iterator[c_ast.Cast]:
             continue
         if not changed.isdisjoint(map(key, parts)):
             continue  # it leads elsewhere then
-        kind = region.visible.scope.resolve(node.to_type)
-        whole = isinstance(kind, PointerType) and isinstance(
-            kind.target, IntegerType | FloatingType | ArrayType | PointerType | RecordType
-        )
-        pointer = type_of(uncast(node), dict(region.visible.symbols), region.visible)
-        if whole and isinstance(pointer, PointerType):
+        pointers = _types(node, region)
+        if pointers is not None and isinstance(pointers[0].target, _OBJECTS):
             yield node
+
+
+def _types(cast: c_ast.Cast, region: Region) -> tuple[PointerType, PointerType] | None:
+    """The type of ``cast``, and that of what it casts; None if these are not two pointers."""
+    kind = region.visible.scope.resolve(cast.to_type)
+    pointer = type_of(uncast(cast), dict(region.visible.symbols), region.visible)
+    if not isinstance(kind, PointerType) or not isinstance(pointer, PointerType):
+        return None
+    return kind, pointer
 
 
 def _changed(node: c_ast.Node) -> c_ast.Node | None:
     """What ``node`` sets, or takes the address of, so that it may be set."""
-    addressed = node.expr if isinstance(node, c_ast.UnaryOp) and node.op == "&" else None
-    return changed_operand(node) or addressed
+    target = node.expr if isinstance(node, c_ast.UnaryOp) and node.op == "&" else None
+    return changed_operand(node) or target
 
 
 def _parts(pointer: c_ast.Node) -> Iterator[c_ast.Node]:
@@ -126,31 +118,19 @@ def _parts(pointer: c_ast.Node) -> Iterator[c_ast.Node]:
 
 def _is_needless(cast: c_ast.Cast, region: Region) -> bool:
     """Whether ``cast`` is to the type that the pointer has anyway, and does not take ``const`` from it."""
-    kind = region.visible.scope.resolve(cast.to_type)
-    pointer = type_of(uncast(cast), dict(region.visible.symbols), region.visible)
-    if not isinstance(kind, PointerType) or not isinstance(pointer, PointerType):
-        return False
-    if kind.target != pointer.target or kind.volatile:
+    pointers = _types(cast, region)
+    if pointers is None or pointers[0].target != pointers[1].target or pointers[0].volatile:
         return False
     symbol = region.visible.symbols.get(getattr(uncast(cast), "name", ""))
-    constant = symbol is None or any("const" in (each.quals or ()) for each in _levels(symbol.declaration))
-    return not constant or key(_of_variables(cast)) != key(cast)
-
-
-def _levels(declaration: c_ast.Node) -> Iterator[c_ast.Node]:
-    """The parts of a declaration that have qualifiers."""
-    yield from (
-        each
-        for each in walk(declaration)
-        if isinstance(each, c_ast.Decl | c_ast.TypeDecl | c_ast.PtrDecl | c_ast.Typename)
-    )
+    constant = symbol is None or "const" in qualifiers(symbol.declaration)
+    return not constant or key(_without_const(cast)) != key(cast)
 
 
 def _symbol(cast: c_ast.Cast, taken: set[str], region: Region) -> Symbol:
     """The variable for ``cast``, whose name is not ``taken``."""
-    kind = region.visible.scope.resolve(cast.to_type)
-    pointer = type_of(uncast(cast), dict(region.visible.symbols), region.visible)
-    assert isinstance(kind, PointerType) and isinstance(pointer, PointerType)  # noqa: S101, PT018 - as found
+    pointers = _types(cast, region)
+    assert pointers is not None  # noqa: S101 - others are not found
+    kind, pointer = pointers
     kind = dataclasses.replace(kind, restrict=pointer.restrict, volatile=kind.volatile or pointer.volatile)
     words = [str(each.name) for each in walk(uncast(cast)) if isinstance(each, c_ast.ID)]
     target = kind.target

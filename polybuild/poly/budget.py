@@ -1,4 +1,4 @@
-"""isl's operation budget: how much work a region may cost (thesis, section 12.1); and how much time, at last.
+"""isl's operation budget: how much work a region may cost (thesis, section 12.1).
 
 Operations are the same on every machine, and so is what comes of them: budgets for single questions as well
 as ``effort_limit`` for all of them together. Where they do not tell the time, as when numbers become large,

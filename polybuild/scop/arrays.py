@@ -96,10 +96,10 @@ class Arrays:
 
     def of(self, reference: LvalueReference, node: c_ast.Node) -> Array:
         """The array that ``reference`` touches an element of."""
-        key = reference.variable, reference.members
-        known = self._known.get(key)
+        place = reference.variable, reference.members
+        known = self._known.get(place)
         if known is None:
-            known = self._known[key] = self._new(reference, node)
+            known = self._known[place] = self._new(reference, node)
         elif known.element != reference.type or _is_cast_otherwise(known, reference):
             raise Unsupported(
                 "pointer-cast",

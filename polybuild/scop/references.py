@@ -13,7 +13,7 @@ from polybuild.c.syntax_tree import location, walk
 from polybuild.c.synthetic import Displaced, PointerCast
 from polybuild.c.typing import field_of
 from polybuild.diagnostics import Unsupported
-from polybuild.normalise.names import Names, Variable
+from polybuild.normalise.names import Names, Variable, qualifiers
 from polybuild.values import dataclass
 
 
@@ -343,9 +343,8 @@ def _part(node: c_ast.Node, names: Names) -> tuple[Variable, types.Type, list[c_
 def _never_changes(reference: LvalueReference) -> bool:
     """Whether ``reference`` is to an object from before the region that is constant: whatever it shares."""
     variable = reference.variable
-    declared = variable.declaration
-    qualifiers = {*declared.quals, *getattr(declared.type, "quals", ())}
-    return "const" in qualifiers and not (variable.local or reference.by_pointer)
+    constant = "const" in qualifiers(variable.declaration)
+    return constant and not (variable.local or reference.by_pointer)
 
 
 def _member(base: LvalueReference, node: c_ast.StructRef) -> LvalueReference:

@@ -24,7 +24,7 @@ from polybuild.diagnostics import Diagnostic, Severity
 from polybuild.effort import DETECTED_DEPTH
 from polybuild.patterns import pattern
 from polybuild.source.chunks import Chunk, ChunkIndex
-from polybuild.source.inclusions import LOOP, REGION
+from polybuild.source.inclusions import LOOP, REGION, quoted_name
 from polybuild.source.lines import LineTable, PresumedLocation
 from polybuild.source.loop_nests import work_and_trips
 from polybuild.source.markers import Marker
@@ -526,8 +526,7 @@ class _Detector:
 
 def _line(presumed: PresumedLocation) -> str:
     """The line marker for ``presumed``."""
-    name = presumed.file.replace("\\", "\\\\").replace('"', '\\"')
-    return f'# {presumed.line} "{name}"\n'
+    return f"# {presumed.line} {quoted_name(presumed.file)}\n"
 
 
 def _is_balanced(texts: Sequence[str]) -> bool:

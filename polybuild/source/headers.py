@@ -7,9 +7,9 @@
 
 What the preprocessor made of the file stays valid for the new text, as every
 line keeps its name and number. Each file that includes a header gets its own
-copy of the header's functions, which it has anyway. What is included several times, as a template is with
-other macros each time, stands there as often. Left alone are headers that C++ can read as well, and system
-headers.
+copy of the header's functions, which it has anyway. What is included several
+times, as a template is with other macros each time, stands there as often. Left
+alone are headers that C++ can read as well, and system headers.
 """
 
 from __future__ import annotations
@@ -54,10 +54,12 @@ def with_headers(
     """
     if re.search(r"^[ \t]*#[ \t]*(?:line\b|\d)", text, re.MULTILINE):
         return None
-    renamed, names = with_names_of_inclusions(preprocessed.text, wanted)
-    root = inclusions(renamed, wanted)
+    root = inclusions(preprocessed.text, wanted)
     if root is None:
         return None
+    renamed, names = with_names_of_inclusions(preprocessed.text, root)
+    root = inclusions(renamed, wanted) if names else root
+    assert root is not None  # noqa: S101 - a text with markers keeps them
     for each in root.all():
         name = names.get(each.name, each.name)
         if name != root.name and not name.endswith(SUFFIX):

@@ -1,12 +1,14 @@
 """The files that the preprocessor read, as they include each other; those that come again by other names.
 
-# 1 "main.c"                    # 1 "main.c"
-# 1 "body.c" 1                  # 1 "body.c" 1
-...                             ...
-# 3 "main.c" 2          ->      # 3 "main.c" 2
-# 1 "body.c" 1                  # 1 "./body.c" 1
-...                             ...
-# 6 "main.c" 2                  # 6 "main.c" 2
+::
+
+    # 1 "main.c"                    # 1 "main.c"
+    # 1 "body.c" 1                  # 1 "body.c" 1
+    ...                             ...
+    # 3 "main.c" 2          ->      # 3 "main.c" 2
+    # 1 "body.c" 1                  # 1 "./body.c" 1
+    ...                             ...
+    # 6 "main.c" 2                  # 6 "main.c" 2
 """
 
 from __future__ import annotations
@@ -74,13 +76,12 @@ def inclusions(preprocessed: str, wanted: re.Pattern[str] = REGION) -> Inclusion
     return root
 
 
-def with_names_of_inclusions(preprocessed: str, wanted: re.Pattern[str]) -> tuple[str, dict[str, str]]:
-    """``preprocessed`` where files with ``wanted`` lines that come again have another name each time.
+def with_names_of_inclusions(preprocessed: str, root: Inclusion) -> tuple[str, dict[str, str]]:
+    """``preprocessed``, read as ``root``, where files with what is wanted that come again have other names.
 
     Then what these names stand for. They are paths to the same file.
     """
-    root = inclusions(preprocessed, wanted)
-    every = list(root.all()) if root else []
+    every = list(root.all())
     counts = Counter(each.name for each in every)
     again = {
         each.name
