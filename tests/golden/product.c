@@ -1,7 +1,9 @@
 #line 1 "polybuild_helpers.h"
 #define POLYBUILD_LINE(...) __VA_ARGS__
 #if defined __clang__ ? __clang_major__ >= 11 : __GNUC__ >= 9
-#define POLYBUILD_CHANCE(chance, condition) __builtin_expect_with_probability(!!(condition), 1, chance)
+#define POLYBUILD_CHANCE(chance, condition) \
+  __builtin_expect_with_probability( \
+      __extension__({ int polybuild_holds = !!(condition); polybuild_holds; }), 1, chance)
 #else
 #define POLYBUILD_CHANCE(chance, condition) (condition)
 #endif

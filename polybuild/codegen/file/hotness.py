@@ -18,9 +18,13 @@ from polybuild.source.model import Region
 CHANCE = "POLYBUILD_CHANCE"
 """The macro for a condition that holds with some probability."""
 
+# The value of a condition is asked of a variable: compilers take each of the terms of ``a && b`` to hold as
+# seldom as all of it, and make new loops small instead of fast that have several conditions.
 DEFINITION = f"""\
 #if defined __clang__ ? __clang_major__ >= 11 : __GNUC__ >= 9
-#define {CHANCE}(chance, condition) __builtin_expect_with_probability(!!(condition), 1, chance)
+#define {CHANCE}(chance, condition) \\
+  __builtin_expect_with_probability( \\
+      __extension__({{ int polybuild_holds = !!(condition); polybuild_holds; }}), 1, chance)
 #else
 #define {CHANCE}(chance, condition) (condition)
 #endif
