@@ -40,7 +40,7 @@ class VectorRules:
     conditions in any case; another needs ``masks`` for that. With ``backwards`` it takes loops, too, that
     go back over elements that lie apart. Where it ``folds`` sums in order it computes their terms in
     vectors. One that ``widens`` vectors takes wider ones where it is asked for as many lanes as these have;
-    another takes several.
+    another takes several. One that ``tries_strides`` has a second loop for strides of one element.
     """
 
     bytes: int = 32
@@ -51,6 +51,7 @@ class VectorRules:
     backwards: bool = False
     folds: bool = True
     widens: bool = True
+    tries_strides: bool = False
 
 
 @dataclass(frozen=True, slots=True)

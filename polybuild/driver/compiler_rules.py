@@ -21,11 +21,11 @@ def compiler_rules(macros: AbstractSet[str], flags: Sequence[str]) -> CompilerRu
         strict_aliasing=_has_strict_aliasing(flags),
         # gcc's max-completely-peeled-insns and clang's unroll-threshold
         unrolled_instructions=300 if "__clang__" in macros else 200,
-        vectors=_vectors(macros),
+        vectors=_vectors(macros, flags),
     )
 
 
-def _vectors(macros: AbstractSet[str]) -> VectorRules:
+def _vectors(macros: AbstractSet[str], flags: Sequence[str]) -> VectorRules:
     clang = "__clang__" in macros
     return VectorRules(
         # gcc's vect-max-version-for-alias-checks and clang's runtime-memory-check-threshold
@@ -36,7 +36,18 @@ def _vectors(macros: AbstractSet[str]) -> VectorRules:
         backwards=clang,
         folds=not clang,
         widens=not clang,
+        tries_strides=not clang and _tries_strides(flags),
     )
+
+
+def _tries_strides(flags: Sequence[str]) -> bool:
+    """Whether gcc has a second loop for strides of one element: with ``-O3``, or where it is asked to."""
+    tries = False
+    for flag in flags:
+        if flag.startswith("-O"):
+            tries = flag in {"-O3", "-Ofast"}
+    asked = [each for each in flags if each.endswith("version-loops-for-strides")]
+    return asked[-1] == "-fversion-loops-for-strides" if asked else tries
 
 
 def _masks(macros: AbstractSet[str]) -> Masks:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
+from polybuild.c.conversions import decayed
 from polybuild.c.pure_functions import is_pure_function
 from polybuild.c.syntax_tree import (
     always_evaluates,
@@ -147,7 +148,7 @@ def _is_pure(call: c_ast.FuncCall) -> bool:
 
 def _pointer(element: c_ast.Node, callee: Callee) -> c_ast.Node:
     """The pointer, array or structure that ``element`` is reached through; any other expression itself."""
-    inner = _through(element)
+    inner = _unmoved(_through(element), callee)
     if inner is None:
         return element
     if isinstance(inner, c_ast.StructRef) and inner.type == ".":
@@ -160,6 +161,22 @@ def _pointer(element: c_ast.Node, callee: Callee) -> c_ast.Node:
         follows = isinstance(type_of(inner, dict(body.visible.symbols), body.visible), PointerType)
         return structure_of(inner) if follows else element
     return _pointer(inner, callee)
+
+
+def _unmoved(pointer: c_ast.Node | None, callee: Callee) -> c_ast.Node | None:
+    """What ``pointer`` is cast from, or moved from."""
+    body = callee.body
+    assert body is not None  # noqa: S101 - who asks has looked
+    while True:
+        if isinstance(pointer, c_ast.Cast) and isinstance(pointer.to_type.type, c_ast.PtrDecl):
+            pointer = pointer.expr
+            continue
+        if not isinstance(pointer, c_ast.BinaryOp) or pointer.op not in {"+", "-"}:
+            return pointer
+        kind = type_of(pointer.left, dict(body.visible.symbols), body.visible)
+        if not isinstance(decayed(kind), PointerType):
+            return pointer
+        pointer = pointer.left
 
 
 def _structure(member: c_ast.Node, callee: Callee) -> c_ast.Node:

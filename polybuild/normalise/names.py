@@ -144,6 +144,19 @@ def member_path(expression: c_ast.Node) -> tuple[c_ast.ID | None, tuple[str, ...
             return None, ()
 
 
+def is_place(node: c_ast.Node) -> bool:
+    """Whether ``node`` is a variable, or a member or element of one at a known place: ``a->size[1].x``."""
+    while not isinstance(node, c_ast.ID):
+        match node:
+            case c_ast.ArrayRef(name=node, subscript=c_ast.Constant()) | c_ast.StructRef(name=node):
+                pass
+            case c_ast.UnaryOp(op="*", expr=node):
+                pass
+            case _:
+                return False
+    return True
+
+
 @dataclasses.dataclass(slots=True)
 class _Resolver:
     """The walk itself; ``_scopes`` are the open blocks, innermost last."""

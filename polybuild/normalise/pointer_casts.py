@@ -21,6 +21,7 @@ from polybuild.c.synthetic import PointerCast, declarator
 from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, RecordType
 from polybuild.c.typing import type_of
 from polybuild.normalise.byte_offsets import uncast, with_byte_offsets
+from polybuild.normalise.byte_walkers import with_typed_walkers
 from polybuild.normalise.computing_functions import renamed
 from polybuild.normalise.names import qualifiers, unused_name
 from polybuild.patterns import pattern
@@ -35,7 +36,7 @@ def name_pointer_casts(region: Region) -> Region:
     if not any(uncast(each) is not each for one in region.statements for each in walk(one)):
         return region
     plain = tuple(renamed(each, {}) for each in region.statements)  # (&s)->m of macros is s.m
-    region = with_byte_offsets(dataclasses.replace(region, statements=plain))
+    region = with_byte_offsets(with_typed_walkers(dataclasses.replace(region, statements=plain)))
     casts = {key(each): each for each in _casts(region)}
     casts = {each: casts.get(key(_without_const(cast)), cast) for each, cast in casts.items()}
     taken = region.visible.may_mean_something() | {

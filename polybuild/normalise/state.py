@@ -15,7 +15,7 @@ from polybuild.c.syntax_tree import changed_operand, key, names_in, replaced, st
 from polybuild.c.synthetic import EntryValue, PointerDifference, PointerTest
 from polybuild.c.types import Type
 from polybuild.c.typing import type_of
-from polybuild.normalise.names import Names, Variable, member_path
+from polybuild.normalise.names import Names, Variable, is_place, member_path
 from polybuild.normalise.sums import Sum, Term
 from polybuild.source.model import Region
 from polybuild.values import dataclass
@@ -206,7 +206,9 @@ class SymbolicState:
         if isinstance(node, c_ast.UnaryOp):
             return node.op in {"-", "+", "~", "!"} and self.is_fixed(node.expr)
         if isinstance(node, c_ast.StructRef):
-            return isinstance(self.typing(node), types.IntegerType) and self._is_fixed_member(node, names)
+            if not isinstance(self.typing(node), types.IntegerType):
+                return False
+            return self._is_fixed_member(node, names) or self._is_fixed_number(node)
         return False
 
     def is_fixed_base(self, node: c_ast.Node) -> bool:
@@ -243,24 +245,20 @@ class SymbolicState:
         return element and self.is_fixed_base(node.name) and self.is_fixed(node.subscript)
 
     def _is_fixed_number(self, node: c_ast.Node) -> bool:
-        """Whether ``node`` is a number at a place that is written down, as ``*n`` or ``size[1]``.
+        """Whether ``node`` is a number at a place that is written down: ``*n``, ``size[1]``, ``a->size[1]``.
 
-        The region changes nothing that is reached from the same variable.
+        The region changes nothing that is reached from the same variable by the same members.
         """
+        names = self.context.names
         root, members = member_path(node)
         variable = None if root is None else self._visible(root.name)
         if variable is None or not self._is_constant(variable):
             return False
-        if (variable, members) in self.context.names.written_members:
+        if (variable, members) in names.written_members:
             return False
-        while not isinstance(node, c_ast.ID):
-            if isinstance(node, c_ast.ArrayRef) and isinstance(node.subscript, c_ast.Constant):
-                node = node.name
-            elif isinstance(node, c_ast.UnaryOp) and node.op == "*":
-                node = node.expr
-            else:
-                return False
-        return True
+        if any((variable, members[:count]) in names.set_members for count in range(1, len(members) + 1)):
+            return False
+        return is_place(node)
 
     def _visible(self, name: str) -> Variable | None:
         """The variable ``name`` of before the region, unless the region declares another one."""

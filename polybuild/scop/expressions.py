@@ -202,7 +202,7 @@ class Expressions:
         raise self._refusal_of(node)
 
     def _element(self, node: c_ast.Node, point: ProgramPoint) -> Affine:
-        """An element that the region does not change, read before it: ``*n``, ``len[0]``, ``p->dims[1]``."""
+        """An element that the region does not change: ``*n``, ``len[0]``, ``p->dims[1]``, ``s[0].n``."""
         names = self._facts.names
         try:
             reference = resolve_reference(node, names)
@@ -273,12 +273,15 @@ class Expressions:
         return Affine(self._facts.parameters.value(variable, (), node, kind, point.depth), kind)
 
     def _entry_number(self, node: EntryNumber, point: ProgramPoint) -> Affine:
-        if isinstance(node, Quotient):
-            self.affine(node.left, point)  # which the region may not change
         variable = self._facts.names.variables[node]
         kind = variable.type
         assert isinstance(kind, IntegerType)  # noqa: S101 - the type of a number
-        return Affine(self._facts.parameters.value(variable, (), node, kind, point.depth), kind)
+        if not isinstance(node, Quotient):
+            return Affine(self._facts.parameters.value(variable, (), node, kind, point.depth), kind)
+        whole = Expressions(self._facts, "bound", []).affine(node.left, point)  # no data of the region
+        if spaces.constant_value(whole.value) is not None:
+            return Affine(whole.value.scale_down_val(value_of(divisor_of(node))).floor(), kind)
+        return Affine(self._facts.parameters.part(variable, node, kind, whole.value, point.depth), kind)
 
     def _test(self, node: PointerTest, point: ProgramPoint) -> Affine:
         names = self._facts.names
@@ -310,6 +313,9 @@ class Expressions:
         except Unsupported as error:
             raise self._refusal("data-dependent", error.diagnostic.message, node) from None
         variable, members, kind = reference.variable, reference.members, reference.type
+        fixed = all(self._fixed_subscript(each, point) is not None for each in reference.subscripts)
+        if reference.subscripts and fixed and isinstance(kind, IntegerType):
+            return self._element(node, point)
         if reference.subscripts or not isinstance(kind, IntegerType):
             raise self._refusal("data-dependent", "it reads an array or a value that is no integer", node)
         changed = variable in names.written or (variable, members) in names.written_members
@@ -589,6 +595,13 @@ class Expressions:
         if isinstance(node, c_ast.Assignment | c_ast.UnaryOp | c_ast.ExprList):
             return self._refusal("non-affine", "it has a side effect", node)
         return self._refusal("non-affine", "it is not an arithmetic expression", node)
+
+
+def divisor_of(quotient: Quotient) -> int:
+    """The number that ``quotient`` divides by."""
+    value = integer_value(quotient.right.value)
+    assert value is not None  # noqa: S101 - it is a number of bytes
+    return value
 
 
 def _leaves(node: c_ast.Node) -> Iterator[c_ast.Node]:

@@ -52,7 +52,7 @@ from polybuild.scop.final_values import NotFollowed
 from polybuild.scop.model import Scop
 from polybuild.scop.model_builder import ModelBuilder
 from polybuild.scop.pointer_rotation import check_pointer_rotation
-from polybuild.scop.unit_factors import with_unit_factors
+from polybuild.scop.unit_factors import with_unit_factors, with_units
 from polybuild.source.model import Region
 from polybuild.values import dataclass
 
@@ -246,6 +246,9 @@ def _extract(region: Region, *, blocks_from: int | None, wrapping: bool = False)
     build = partial(ModelBuilder, region, wrapping=wrapping, blocks_from=blocks_from)
     first = build(FlatSubscripts())
     draft = first.run()
+    contiguous = with_units(build, units) if (units := first.contiguous()) else None
+    if contiguous is not None:
+        return contiguous
     viewed = first.with_views()
     specialised = with_unit_factors(build, draft, first.factors_without_view(viewed))
     if specialised is not None:

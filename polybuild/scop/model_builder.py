@@ -41,6 +41,7 @@ from polybuild.scop.model import AccessKind, DynamicLoop, WholeMultiple
 from polybuild.scop.opaque import REFUSED, OpaqueReader, may_be_kept_whole
 from polybuild.scop.parameters import Parameters
 from polybuild.scop.program_point import ProgramPoint, later_values
+from polybuild.scop.quotients import not_whole
 from polybuild.scop.skipped_instances import without_one_iteration
 from polybuild.source.model import Region
 
@@ -146,6 +147,10 @@ class ModelBuilder:
         parameters = {each.name: each for each in self._facts.parameters.all()}
         return self._arrays.flat.for_next_walk(self._assumptions.context, parameters)
 
+    def contiguous(self) -> frozenset[str]:
+        """The parameters that are strides of last axes of arrays, where those are in bytes."""
+        return self._arrays.flat.contiguous({each.name: each for each in self._facts.parameters.all()})
+
     def factors_without_view(self, viewed: FlatSubscripts | None) -> tuple[str, ...]:
         """The parameters that may be in the way of a view, or of one more than those of ``viewed``."""
         return self._arrays.flat.factors_without_view(() if viewed is None else viewed.views)
@@ -180,6 +185,7 @@ class ModelBuilder:
         for count in self._arrays.flat.row_counts:
             self._facts.parameters.quotient(count.name, count.outer, count.inner)
             self._assumptions.limits.append(_whole_planes(count, self._facts.region))
+        self._require(not_whole(self._facts))
         check_parameters(self._drafts, self._names, self._facts.parameters)
         needed = {each for each in self._names.demoted if self._is_live(each)}
         check_counters(self._drafts, self._names, values, needed)

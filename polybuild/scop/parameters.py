@@ -72,6 +72,7 @@ class Parameters:
         self._known: dict[tuple[Variable, tuple[str, ...]], Parameter] = {}
         # where the structure that a pointer leads to is certainly read
         self._reached: dict[str, isl.Set] = {}
+        self._wholes: dict[Variable, isl.PwAff] = {}
         # the limits of dynamic loops' counters
         self._limits: dict[str, int] = {}
         self.facts = spaces.all_parameters()
@@ -175,6 +176,22 @@ class Parameters:
     ) -> isl.PwAff | None:
         """The parameter for what ``node`` computes, ``variable`` the first in it; as of ``element``."""
         return self.element((variable, tuple(_words(node))), node, integer, point, reached)
+
+    def part(
+        self, variable: Variable, node: c_ast.Node, integer: IntegerType, whole: isl.PwAff, depth: int
+    ) -> isl.PwAff:
+        """The parameter for ``node``, a part of the parameter ``whole``: it is known where that is."""
+        value = self.value(variable, (), node, integer, depth)
+        known = next(
+            each for each in self._known.values() if whole.is_equal(spaces.parameter(depth, each.name))
+        )
+        self._known[variable, ()] = dataclasses.replace(self._known[variable, ()], reached=known.reached)
+        self._wholes[variable] = spaces.parameter(0, known.name)
+        return value
+
+    def whole_of(self, part: Variable) -> isl.PwAff | None:
+        """The parameter of which ``part`` is a part; None if it is no parameter."""
+        return self._wholes.get(part)
 
     def reserve(self, name: str) -> None:
         """Keep ``name`` for a ``quotient``."""

@@ -37,13 +37,13 @@ def with_unit_factors(
     factors = [each for each in factors if each not in lengths]
     strides, single = _strides(draft, factors), None
     for each in factors:
-        found = _with_units(build, frozenset({each}))
+        found = with_units(build, frozenset({each}))
         if found is not None and _is_likely(found, strides):
             return found
         single = single or found
     sets = (itertools.combinations(reversed(strides), count) for count in range(2, len(strides) + 1))
     for units in itertools.islice(itertools.chain.from_iterable(sets), UNIT_TRIALS):
-        found = _with_units(build, frozenset(units))
+        found = with_units(build, frozenset(units))
         if found is not None:
             return found
     return single
@@ -91,7 +91,7 @@ def _terms(node: c_ast.Node) -> Iterator[c_ast.Node]:
         yield node
 
 
-def _with_units(build: Callable[[FlatSubscripts], ModelBuilder], units: frozenset[str]) -> Scop | None:
+def with_units(build: Callable[[FlatSubscripts], ModelBuilder], units: frozenset[str]) -> Scop | None:
     """The model of a region whose ``units`` are 1; None unless all subscripts are known then."""
     with contextlib.suppress(Unsupported, NotFollowed):
         first = build(FlatSubscripts(units=units))

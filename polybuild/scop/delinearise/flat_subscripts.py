@@ -17,6 +17,7 @@ from polybuild.c.syntax_tree import location
 from polybuild.diagnostics import Unsupported
 from polybuild.poly import spaces
 from polybuild.scop.assumptions import Assumptions, Violation
+from polybuild.scop.delinearise.byte_strides import axes, last_axis
 from polybuild.scop.delinearise.clamped_sizes import Plain, plain_sizes, unlike, with_plain_sizes
 from polybuild.scop.delinearise.polynomials import Atoms, Polynomial, from_affine
 from polybuild.scop.delinearise.row_counts import RowCount, is_grid, row_counts, with_row_counts
@@ -148,6 +149,13 @@ class FlatSubscripts:
     def row_counts(self) -> tuple[RowCount, ...]:
         """What the views take for the numbers of rows in planes."""
         return tuple(dict.fromkeys(each for view in self.views.values() for each in view.counts))
+
+    def contiguous(self, parameters: Mapping[str, Parameter]) -> frozenset[str]:
+        """The strides of last axes, where those of the arrays are in bytes."""
+        order = axes(parameters)
+        met = ([each.polynomial for each in self._met[key]] for key in self._flat) if order else ()
+        found = (last_axis(polynomials, order) for polynomials in met)
+        return frozenset(each for each in found if each is not None)
 
     def factors_without_view(self, viewed: Collection[Key]) -> tuple[str, ...]:
         """The parameters that multiply loop counters in what is not ``viewed``, but has to be known.

@@ -102,3 +102,18 @@ def test_who_computes_what_is_under_conditions_in_any_case(macros, speculates):
 )
 def test_which_vectors_have_masks(macros, masks):
     assert compiler_rules(frozenset(macros), ["-O3"]).vectors.masks is masks
+
+
+@pytest.mark.parametrize(
+    ("macros", "flags", "expected"),
+    [
+        ((), ["-O2"], False),
+        ((), ["-O3"], True),
+        ((), ["-O3", "-O1"], False),
+        ((), ["-O3", "-fno-version-loops-for-strides"], False),
+        ((), ["-O2", "-fversion-loops-for-strides"], True),
+        (("__clang__",), ["-O3"], False),
+    ],
+)
+def test_who_tries_strides_of_one_element(macros, flags, expected):
+    assert compiler_rules(OPTIMISES | frozenset(macros), flags).vectors.tries_strides is expected

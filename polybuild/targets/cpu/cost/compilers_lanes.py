@@ -21,6 +21,7 @@ from polybuild.poly.trees import descendants, is_band, prefix_schedule
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last
 from polybuild.targets.cpu.cost.if_conversion import converts
+from polybuild.targets.cpu.cost.unknown_strides import has_unknown_stride
 from polybuild.targets.cpu.strides import Reference, Stride, references
 from polybuild.targets.cpu.vectorise import find_vector_loop, has_loops
 from polybuild.transform.full_unrolling import outside_unrolled
@@ -61,6 +62,8 @@ class CompilersLanes:
         ):
             return False
         if not self._converts(node, accesses) or self._goes_back(node, accesses):
+            return False
+        if self._has_unknown_strides(accesses):
             return False
         return self._runs_in_lanes(node, accesses, self.dependences) or (
             not carried_by_last(node, self.dependences.carried).is_empty()
@@ -120,6 +123,12 @@ class CompilersLanes:
         back = [each for each in accesses if each.access.array.extents and each.goes_back_far(last)]
         stored = [each for each in back if each.access.kind is not AccessKind.READ]
         return not self.compiler.vectors.backwards and (len(stored) < len(back) or len(stored) > 1)
+
+    def _has_unknown_strides(self, accesses: Sequence[Reference]) -> bool:
+        """Whether the text of the program does not tell which elements follow each other."""
+        if self.generated or self.compiler.vectors.tries_strides:
+            return False
+        return any(has_unknown_stride(each.access.node, self.scop.parameters) for each in accesses)
 
     def _clobbers(self, accesses: Sequence[Reference]) -> bool:
         """Whether a write among ``accesses`` may change bounds or base pointers."""
