@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import islpy as isl
+from pycparser import c_ast
 
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import IntegerType
@@ -24,8 +25,12 @@ _WIDEST = 64
 
 
 def computes_with(statement: Statement) -> frozenset[int]:
-    """The positions of the counters of ``statement`` that its body computes with, not just in subscripts."""
-    elements = statement.element_nodes
+    """The positions of the counters of ``statement`` that its body computes with, not just in subscripts.
+
+    Subscripts of elements that data choose are computed as the user wrote them.
+    """
+    known = (each.node for each in statement.accesses if each.exact and not isinstance(each.node, c_ast.If))
+    elements = {id(part) for node in known for part in walk(node)}
     named = {getattr(each, "name", None) for each in walk(statement.body) if id(each) not in elements}
     return frozenset(
         position for position, iterator in enumerate(statement.iterators) if iterator.name in named

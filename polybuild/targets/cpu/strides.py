@@ -12,6 +12,7 @@ from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import Access, Scop, Statement
+from polybuild.targets.cpu.indirect_steps import indirect_steps
 from polybuild.values import dataclass
 
 
@@ -130,7 +131,8 @@ def references_at(scop: Scop, prefixes: Mapping[str, isl.Map], members: range) -
         for access in statement.accesses:
             element, steps = _subscripts(access.relation)
             if element is None:
-                matrix: _Matrix = tuple((None,) * len(members) for _ in access.array.extents)
+                steps = _chosen_by_data(Itself(access), Itself(statement), Itself(scop))
+                matrix: _Matrix = tuple(_composed(row, moved, len(members)) for row in steps)
             elif element.n_piece() > 1 or instance.n_piece() > 1 or (_is_linear(steps) and _is_linear(moved)):
                 matrix = tuple(_composed(row, moved, len(members)) for row in steps)
             else:  # divisions may cancel
@@ -164,6 +166,25 @@ def _subscripts(relation: isl.Map) -> tuple[isl.PwMultiAff | None, _Matrix]:
         return None, ()
     element = isl.PwMultiAff.from_map(relation)
     return element, _matrix(element, range(element.dim(isl.dim_type.in_)))
+
+
+@remembered
+def _chosen_by_data(access: Itself[Access], statement: Itself[Statement], scop: Itself[Scop]) -> _Matrix:
+    """The same of an ``access`` that may be to one of several elements, as far as anything is known.
+
+    Data may choose the row alone, or where it begins.
+    """
+    relation, counters = access.value.relation, len(statement.value.iterators)
+    dims = relation.dim(isl.dim_type.out)
+    found: list[tuple[int | None, ...]] = []
+    for dim, said in enumerate(indirect_steps(access.value, statement.value, scop.value)):
+        own = relation.project_out(isl.dim_type.out, dim + 1, dims - dim - 1)
+        own = own.project_out(isl.dim_type.out, 0, dim)
+        if own.is_single_valued():
+            found.append(_row(isl.PwMultiAff.from_map(own).get_pw_aff(0), range(counters)))
+        else:
+            found.append((None,) * counters if said is None else said)
+    return tuple(found)
 
 
 @remembered

@@ -47,6 +47,13 @@ def test_one_that_only_stands_in_subscripts_does_not(tmp_path):
     assert counter(tmp_path, body) == "long long"
 
 
+def test_one_that_finds_elements_in_rows_that_data_choose_does(tmp_path):
+    """Else compilers do not know that the elements lie side by side."""
+    body = "for (int j = 0; j < n; j++) b[i * n + j] = a[k[i]][j];"
+    declared = "int n, int a[restrict n][n], int b[restrict n], int *restrict k"
+    assert counter(tmp_path, body, declared) == "int"
+
+
 @pytest.mark.parametrize("kind", ["int", "unsigned", "long", "unsigned long"])
 def test_parameters_have_all_values_of_their_types(model, kind):
     """Those of 64 unsigned bits are beyond what C's ``long`` holds."""

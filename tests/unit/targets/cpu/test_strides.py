@@ -5,8 +5,9 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
+from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu import strides
-from polybuild.targets.cpu.strides import Stride, references
+from polybuild.targets.cpu.strides import Stride, references, references_at
 
 PARAMETERS = (
     "int n, double *restrict a, double A[restrict n][n], double B[restrict 2][n],"
@@ -27,6 +28,17 @@ CASES = {
     "an antidiagonal of a vector": ("a[i + j] = 0;", "a", (UNIT, UNIT)),
     "rounded down": ("a[j / 2] = i;", "a", (None, FAR)),
     "through an index": ("A[i][j] = a[k[j]];", "a", (None, FAR)),
+    "a row that data choose": ("A[i][j] = W[k[i]][j];", "W", (FAR, UNIT)),
+    "a row through two tables": ("A[i][j] = W[k[k[i]] + 1][2 + j];", "W", (FAR, UNIT)),
+    "a row of a flat array": ("A[i][j] = a[k[i] * n + j];", "a", (FAR, UNIT)),
+    "columns of such a row": ("A[i][j] = a[(k[i] + j) * n + i];", "a", (FAR, FAR)),
+    "every second of such a row": ("A[i][j] = a[k[i] + 2 * j];", "a", (FAR, FAR)),
+    "such a row backwards": ("A[i][j] = a[(long)k[i] - j];", "a", (FAR, UNIT)),
+    "the same element of such a row": ("A[i][j] = a[k[i] + i];", "a", (FAR, NONE)),
+    "a row and a column that data choose": ("A[i][j] = W[k[i]][k[j]];", "W", (FAR, FAR)),
+    "one of two rows": ("A[i][j] = a[(k[i] > 3 ? k[i] : i) + j];", "a", (None, UNIT)),
+    "a place that is computed": ("A[i][j] = a[k[i] * k[i + 1] - k[i] % 5 + j];", "a", (FAR, UNIT)),
+    "a place that changes": ("A[i][j] = a[k[i] * k[j] + j];", "a", (FAR, FAR)),
     "in turn": ("B[i % 2][j] = 0;", "B", (None, UNIT)),
     "either way": ("if (k[j] > 0) A[i][j] = 1; else A[i][j] = 2;", "A", (FAR, UNIT)),
     "a choice further out": ("A[i == 0 ? n - 1 : i - 1][j] = 0;", "A", (FAR, UNIT)),
@@ -52,6 +64,27 @@ def test_strides_follow_the_members_not_the_counters(band):
     (reference,) = references(found.scop, node)
     assert reference.matrix == ((1, -1), (0, 1))
     assert (reference.stride(0), reference.stride(1)) == (FAR, FAR)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("{ int p = k[i]; for (int j = 0; j < n; j++) A[i][j] = a[p + j]; }", (FAR, UNIT)),
+        ("for (int j = 0; j < n; j++) { int p = k[i]; A[i][j] = a[p + j]; }", (FAR, FAR)),
+        ("for (int j = 0; j < n; j++) { k[3] = j; A[i][j] = a[k[i] + j]; }", (FAR, FAR)),
+        ("{ k[3] = i; for (int j = 0; j < n; j++) A[i][j] = a[k[i] + j]; }", (FAR, UNIT)),
+    ],
+)
+def test_data_that_loops_change_move_what_they_choose(model, body, expected):
+    scop = model(f"for (int i = 0; i < n; i++) {body}", PARAMETERS).scop
+    (statement,) = (each for each in scop.statements if len(each.iterators) == 2 and "A" in _written(each))
+    found = references_at(scop, {statement.name: statement.domain.identity()}, range(2))
+    own = [each for each in found if each.access.array.name == "a"]
+    assert [(each.stride(0), each.stride(1)) for each in own] == [expected]
+
+
+def _written(statement):
+    return {each.array.name for each in statement.accesses if each.kind is not AccessKind.READ}
 
 
 def test_a_fraction_is_no_stride():
