@@ -124,6 +124,11 @@ class CpuMapping:
         return [each.child(0) for each in descendants(self.schedule.get_root()) if mark_of(each) in marks]
 
 
+def _strips(size: int, longest: int) -> str:
+    """What there may be in the place of tiles of ``size`` iterations."""
+    return f"threads may have strips in place of tiles of {size}: as many each, of at most {longest}"
+
+
 def _statements_in(loops: Sequence[isl.ScheduleNode]) -> set[str]:
     return {tuple_name(each) for node in loops for each in sets_of(node.get_domain())}
 
@@ -449,6 +454,7 @@ class _CpuMapper:
                 longest = longest_strip(accesses, sizes, shared, machine)
                 # no two threads write to one line, however small the elements are
                 sharing = ThreadSharing(tile=size, longest=longest, line=machine.memory.line)
+                self.remarks.append(_strips(size, longest))
         self.tile_sizes.append(sizes)
         if any(goes_along_windows(each.access) for each in accesses):  # vectors begin anywhere in lines
             node = align_members(node, {each: sizes[each] for each in coincident if sizes[each] > 1})

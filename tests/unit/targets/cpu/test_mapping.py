@@ -262,6 +262,16 @@ def test_without_tiles(kernel, mapped):
     assert max(map(len, found.nests.values())) <= 3
 
 
+def test_strips_of_threads_are_told(mapped):
+    """Tiles along rows are no wider than their sizes say, but for these."""
+    down = "for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) y[i] += x[j] * z[j * n + i];"
+    declared = "int n, double *restrict x, double *restrict y, double *restrict z"
+    found = mapped(down, declared).mapping
+    assert any(each.startswith("threads may have strips in place of tiles of") for each in found.remarks)
+    given = mapped(down, declared, tile_sizes=(8, 64)).mapping
+    assert not any("strips" in each for each in given.remarks)
+
+
 def test_given_tile_sizes(mapped):
     assert mapped(PRODUCT, MATRICES, tile_sizes=(8, 16, 4)).mapping.tile_sizes == ((8, 16, 4),)
     assert mapped(JACOBI, MATRICES, tile_sizes=(8, 4)).mapping.tile_sizes == ((8, 4, 4),)
