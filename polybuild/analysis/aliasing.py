@@ -146,7 +146,12 @@ def aliases_of(region: Region, *, strict: bool) -> Callable[[Array, Array], bool
 
     ``strict`` says that accesses follow C's rules of effective types.
     """
-    pointers = _pointers_of(Itself(region))
+    return _alias_test(Itself(region), strict)
+
+
+@remembered  # what is found of loops with it is remembered by it
+def _alias_test(of: Itself[Region], strict: bool) -> Callable[[Array, Array], bool]:
+    pointers = _pointers_of(of)
 
     def alias(first: Array, second: Array) -> bool:
         typed = strict and not _same_type(first.element, second.element)

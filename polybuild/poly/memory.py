@@ -56,7 +56,7 @@ def remembered(function: Callable[..., _T]) -> Callable[..., _T]:
         found = _FOUND.get()
         if found is None:
             return function(*arguments)
-        key = (function, arguments, *map(_names, arguments))
+        key = (function, arguments, *(_NAMES[type(each)](each) for each in arguments if type(each) in _NAMES))
         # one look: isl may change the form of values that it compares, and their hash
         known = found.get(key, _NOTHING)
         if known is _NOTHING:
@@ -66,10 +66,10 @@ def remembered(function: Callable[..., _T]) -> Callable[..., _T]:
     return find
 
 
-def _names(argument: Hashable) -> Hashable:
-    """What is in a set, or related: isl's hash of it does not tell, and a region has many of one form."""
-    if isinstance(argument, isl.Set):
-        return argument.get_tuple_name()
-    if isinstance(argument, isl.Map):
-        return argument.get_tuple_name(isl.dim_type.in_), argument.get_tuple_name(isl.dim_type.out)
-    return None
+def _ends(relation: isl.Map) -> Hashable:
+    """What a relation relates."""
+    return relation.get_tuple_name(isl.dim_type.in_), relation.get_tuple_name(isl.dim_type.out)
+
+
+# isl's hashes do not tell what is in a set, or related, and a region has many of one form
+_NAMES: dict[type, Callable[[Any], Hashable]] = {isl.Set: isl.Set.get_tuple_name, isl.Map: _ends}

@@ -201,6 +201,8 @@ def has_conditional_copies(loop: isl.ScheduleNode) -> bool:
 
     Then each copy of what is in them runs under a condition of its own.
     """
+    if not any(map(is_band, descendants(loop.child(0)))):
+        return False
     partial = isl.UnionMap.from_multi_union_pw_aff(loop.band_get_partial_schedule())
     stamps = prefix_schedule(loop).flat_range_product(partial).intersect_domain(loop.get_domain())
     inside = loop.child(0).get_subtree_schedule_union_map()

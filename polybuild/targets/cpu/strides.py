@@ -122,35 +122,38 @@ def references_at(scop: Scop, prefixes: Mapping[str, isl.Map], members: range) -
     found: list[Reference] = []
     for statement in scop.statements:
         stamps = prefixes.get(statement.name)
-        if stamps is None:
-            continue
-        # a schedule need only tell instances apart where the context holds
-        here = statement.domain.intersect_params(scop.context)
-        instance = _instance(stamps, here)
-        moved = tuple(_row(instance.get_pw_aff(place), members) for place in range(len(statement.iterators)))
-        for access in statement.accesses:
-            element, steps = _subscripts(access.relation)
-            if element is None:
-                steps = _chosen_by_data(Itself(access), Itself(statement), Itself(scop))
-                matrix: _Matrix = tuple(_composed(row, moved, len(members)) for row in steps)
-            elif element.n_piece() > 1 or instance.n_piece() > 1 or (_is_linear(steps) and _is_linear(moved)):
-                matrix = tuple(_composed(row, moved, len(members)) for row in steps)
-            else:  # divisions may cancel
-                matrix = _matrix(element.pullback_pw_multi_aff(instance), members)
-            found.append(Reference(statement, access, matrix))
+        if stamps is not None:
+            found += _references_of(Itself(scop), Itself(statement), stamps, members)
     return found
+
+
+@remembered  # candidates have most bands in common, and a band is looked at more than once
+def _references_of(
+    scop: Itself[Scop], of: Itself[Statement], stamps: isl.Map, members: range
+) -> tuple[Reference, ...]:
+    """The accesses of a statement as functions of the ``members`` of its time ``stamps``."""
+    statement, found = of.value, []
+    # a schedule need only tell instances apart where the context holds
+    here = statement.domain.intersect_params(scop.value.context)
+    instance = isl.PwMultiAff.from_map(stamps.intersect_domain(here).reverse())
+    moved = tuple(_row(instance.get_pw_aff(place), members) for place in range(len(statement.iterators)))
+    for access in statement.accesses:
+        element, steps = _subscripts(access.relation)
+        if element is None:
+            steps = _chosen_by_data(Itself(access), of, scop)
+            matrix: _Matrix = tuple(_composed(row, moved, len(members)) for row in steps)
+        elif element.n_piece() > 1 or instance.n_piece() > 1 or (_is_linear(steps) and _is_linear(moved)):
+            matrix = tuple(_composed(row, moved, len(members)) for row in steps)
+        else:  # divisions may cancel
+            matrix = _matrix(element.pullback_pw_multi_aff(instance), members)
+        found.append(Reference(statement, access, matrix))
+    return tuple(found)
 
 
 def goes_along_windows(access: Access) -> bool:
     """Whether several counters of its statement move ``access`` along a row, as those of a convolution do."""
     _, steps = _subscripts(access.relation)
     return bool(steps) and sum(1 for step in steps[-1] if step) > 1
-
-
-@remembered  # candidates have most bands in common, and a band is looked at more than once
-def _instance(stamps: isl.Map, domain: isl.Set) -> isl.PwMultiAff:
-    """The instance in ``domain`` that runs at a time stamp."""
-    return isl.PwMultiAff.from_map(stamps.intersect_domain(domain).reverse())
 
 
 _Matrix = tuple[tuple[int | None, ...], ...]

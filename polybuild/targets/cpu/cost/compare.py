@@ -10,8 +10,10 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.analysis.reductions import Reduction
-from polybuild.context import CompileContext
+from polybuild.context import CompileContext, CompilerRules
 from polybuild.effort import CERTAIN_GAIN, CERTAIN_ORDER, SAME_TIME, WARM_SIZES
+from polybuild.machine.model import Machine
+from polybuild.poly.memory import Itself, remembered
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compiled import as_compiled, as_unrolled
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
@@ -85,18 +87,47 @@ def cost_of_mapping(
     aliases: Aliases = nowhere,
 ) -> CandidateCost:
     """The cost of ``mapping``, which respects ``dependences``; ``aliases`` as in ``cost_of_versions``."""
-    machine = context.machine
-    builder = NestBuilder(scop, dependences, machine, mapping.directives, aliases, context.compiler)
-    buffered = frozenset(each.array.name for each in mapping.buffers)
-    nest = builder.nest(as_unrolled(scop, mapping, context.compiler))
-    loops = Loops.of(scop, nest, buffered, fused=context.fused)
-    width = context.compiled_vector_bytes
+    machine, width = context.machine, context.compiled_vector_bytes
+    region, known = (Itself(scop), Itself(dependences), aliases), (Itself(machine), Itself(context.compiler))
+    loops = _loops_of(region, _Plan(mapping), known, context.fused)
     return CandidateCost(
         name,
         LoopCost(loops, machine, width, parallel=False, repeated=context.repeated),
         LoopCost(loops, machine, width, parallel=True, repeated=context.repeated),
         has_threads=mapping.parallel_loops > 0,
     )
+
+
+class _Plan(Itself[CpuMapping]):
+    """A mapping that every other equals which has the same loops, whatever both were compared with."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Plan) and other._loops == self._loops
+
+    def __hash__(self) -> int:
+        return hash(self._loops)
+
+    @property
+    def _loops(self) -> tuple[int, ...]:
+        plan = self.value
+        return tuple(map(id, (plan.schedule, plan.directives, plan.tile_sizes, plan.registers, plan.buffers)))
+
+
+@remembered  # what was chosen of several candidates is compared with the original loops, too
+def _loops_of(
+    region: tuple[Itself[Scop], Itself[Dependences], Aliases],
+    plan: _Plan,
+    known: tuple[Itself[Machine], Itself[CompilerRules]],
+    fused: int,
+) -> Loops:
+    """What is priced of a ``plan`` for a ``region``, of which these dependences and aliases are known."""
+    scop, dependences, aliases = region[0].value, region[1].value, region[2]
+    machine, compiler, mapping = known[0].value, known[1].value, plan.value
+    builder = NestBuilder(scop, dependences, machine, mapping.directives, aliases, compiler)
+    buffered = frozenset(each.array.name for each in mapping.buffers)
+    return Loops.of(scop, builder.nest(as_unrolled(scop, mapping, compiler)), buffered, fused=fused)
 
 
 def cost_of_original(

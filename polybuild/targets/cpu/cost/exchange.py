@@ -64,7 +64,7 @@ def _common(around: _Around, others: _Around) -> NestLoop | None:
 def _written(traffic: Traffic, leaf: NestLeaf) -> dict[str, bool]:
     """The arrays that ``leaf`` accesses, and whether it writes them."""
     found: dict[str, bool] = {}
-    for each in traffic.references[id(leaf)]:
+    for each in traffic.touched.references[id(leaf)]:
         name = each.access.array.name
         found[name] = found.get(name, False) or each.access.kind is not AccessKind.READ
     return found
@@ -78,7 +78,7 @@ def _times(traffic: Traffic, leaf: NestLeaf, depth: int, machine: Machine) -> di
     found: dict[str, float] = {}
     line, extents = machine.memory.line, traffic.extents[id(leaf)]
     covered = instances_inside(extents, depth)  # of a diagonal, beside the box around it
-    for each in traffic.references[id(leaf)]:
+    for each in traffic.touched.references[id(leaf)]:
         rows, size = traffic.rows_of(each, extents.boxes[depth], line)
         waited, followed = min(rows, covered), min(size, covered * line)
         time = waited * machine.threads.transfer + followed / machine.l3.bandwidth

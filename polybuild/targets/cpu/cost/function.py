@@ -21,6 +21,7 @@ from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequen
 from polybuild.targets.cpu.cost.parameters import parameters_at
 from polybuild.targets.cpu.cost.runs import with_first_lines
 from polybuild.targets.cpu.cost.subscripts import with_chosen_elements, with_subscripts
+from polybuild.targets.cpu.cost.touched import Touched
 from polybuild.targets.cpu.cost.traffic import MemoryLevel, Traffic
 from polybuild.targets.cpu.strides import Reference, references_at
 from polybuild.values import dataclass
@@ -42,16 +43,16 @@ class Running:
 class Loops:
     """A schedule tree as its cost is computed from it: the nest, and what its leaves compute and touch.
 
-    ``bodies`` and ``touched`` are by the identities of leaves; ``touched`` has references as functions of the
-    counters of the statement, but for arrays that are kept in buffers. ``domains`` are those of statements,
-    by name. ``known`` is what was asked for before, by the values of the parameters.
+    ``bodies`` are by the identities of leaves. What is ``touched`` leaves out arrays that are in buffers; its
+    references are functions of the counters of statements, of which ``domains`` are those, by name. ``known``
+    is what was asked for before, by the values of the parameters.
     """
 
     context: isl.Set
     domains: Mapping[str, isl.Set]
     nest: Nest
     bodies: Mapping[int, Body]
-    touched: Mapping[int, list[Reference]]
+    touched: Touched
     known: dict[tuple[tuple[str, int], ...], Running] = field(default_factory=dict)
 
     def at(self, values: Mapping[str, int]) -> Running:
@@ -134,7 +135,7 @@ class Loops:
                 ]
             touched[id(leaf)] = by_counters[leaf.name]
         domains = {each.name: each.domain for each in scop.statements}
-        return cls(scop.context, domains, nest, bodies, touched)
+        return cls(scop.context, domains, nest, bodies, Touched(touched))
 
 
 def _first_loads(found: Sequence[Reference], stamps: isl.Map, loaded: set[object]) -> list[Reference]:

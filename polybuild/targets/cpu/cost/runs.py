@@ -49,7 +49,7 @@ def with_first_lines(
     seen: set[tuple[str, object]] = set()
     for leaf, _ in leaves(nest):
         extents = traffic.extents[id(leaf)]
-        touched = {id(each.access): each for each in traffic.references[id(leaf)]}
+        touched = {id(each.access): each for each in traffic.touched.references[id(leaf)]}
         inside = [
             sum(traffic.bytes_of(each, box, line) for each in touched.values()) for box in extents.boxes
         ]

@@ -11,14 +11,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
-from polybuild.scop.model import AccessKind
 from polybuild.targets.cpu.cost.extents import Extents
 from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
+from polybuild.targets.cpu.cost.touched import Matrix, Rows, Touched
 from polybuild.targets.cpu.strides import Reference, parametric_offset
-from polybuild.targets.cpu.tilesizes import element_size
 from polybuild.values import dataclass
-
-_Matrix = tuple[tuple[int | None, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,57 +57,20 @@ class _Footprint:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
-    """What a reference touches in a box: ``rows``, and of each some ``elements`` within a ``span`` of bytes.
-
-    The rows of the array have ``length`` bytes, if that is known.
-    """
-
-    rows: float
-    span: float
-    elements: float
-    length: int | None
-
-    def bytes(self, unit: int) -> float:
-        """Bytes of the units that are touched."""
-        row = max(float(unit), min(self.span, self.elements * unit))
-        # short rows that follow each other share units
-        if self.length is None or self.length >= unit:
-            return self.rows * row
-        return max(float(unit), self.rows * self.length)
-
-
-_Part = tuple[str, _Matrix, _Matrix]
-
-
-@dataclass(frozen=True, slots=True)
-class _TouchedParts:
-    """What a leaf touches: one of the ``references`` to each part of an array, and the arrays ``written``.
-
-    References to a part, by array, matrix and parametric offset, touch the same but for a few elements.
-    """
-
-    references: Mapping[_Part, Reference]
-    written: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Traffic:
-    """The bytes that a nest moves where its leaves have ``extents`` and ``references``, by their identity.
+    """The bytes that a nest moves where leaves, by their identity, have ``extents``, by what is ``touched``.
 
     ``found`` are footprints that were asked for before, ``wholes`` those of arrays, ``boxes`` what references
-    touch in boxes, ``inside`` the leaves of nests, ``moves`` what nests move through levels, ``parts`` what
-    leaves touch.
+    touch in boxes, ``inside`` the leaves of nests, ``moves`` what nests move through levels.
     """
 
     extents: Mapping[int, Extents]
-    references: Mapping[int, list[Reference]]
+    touched: Touched
     found: dict[tuple[int, int, int], _Footprint] = field(default_factory=dict)
     wholes: dict[int, dict[str, float]] = field(default_factory=dict)
-    boxes: dict[tuple[int, tuple[float, ...]], _Rows] = field(default_factory=dict)
+    boxes: dict[tuple[int, tuple[float, ...]], Rows] = field(default_factory=dict)
     inside: dict[int, tuple[NestLeaf, ...]] = field(default_factory=dict)
     moves: dict[tuple[int, tuple[MemoryLevel, ...]], tuple[float, ...]] = field(default_factory=dict)
-    parts: dict[int, _TouchedParts] = field(default_factory=dict)
 
     def through(self, nest: Nest, levels: tuple[MemoryLevel, ...]) -> tuple[float, ...]:
         """``moved`` for each of ``levels``, while ``nest``, which lives as long as this, runs once."""
@@ -187,47 +147,30 @@ class Traffic:
         return self.found[key]
 
     def _boxed_footprint(self, inside: Iterable[NestLeaf], unit: int, depth: int) -> _Footprint:
-        bytes_of: dict[_Part, float] = {}
+        sizes: dict[int, float] = {}
         written: set[str] = set()
         for leaf in inside:
             found = self.extents[id(leaf)]
-            box, instances = found.boxes[depth], math.prod(found.trips[depth:])
-            parts = self._parts(leaf)
-            for key, each in parts.references.items():
-                size = min(instances * unit, self.bytes_of(each, box, unit))
-                bytes_of[key] = max(bytes_of.get(key, 0.0), size)
+            box, most = found.boxes[depth], math.prod(found.trips[depth:]) * unit
+            parts = self.touched.parts_of(id(leaf))
+            for part, each in parts.references:
+                size = min(most, self._rows_of(each, box).bytes(unit))
+                sizes[part] = max(sizes.get(part, 0.0), size)
             written |= parts.written
-        rows: dict[_Part, float] = {}
+        rows: dict[int, float] = {}
         # parts of the same rows share units, or one is small
-        for (name, matrix, offset), size in bytes_of.items():
-            key = (
-                name,
-                _neighbour(matrix, (each for other, each, _ in bytes_of if other == name))[:-1],
-                offset,
-            )
+        for part, size in sizes.items():
+            key = self.touched.rows_of(part, sizes)
             rows[key] = max(rows.get(key, 0.0), size)
         arrays: dict[str, float] = {}
-        for (name, _, _), size in rows.items():
+        for key, size in rows.items():
+            name = self.touched.parts[key].array
             arrays[name] = arrays.get(name, 0.0) + size
         whole = self._arrays(unit)
         touched = {name: min(size, whole.get(name, size)) for name, size in arrays.items()}
         back = sum(size for name, size in touched.items() if name in written)
         again = sum(arrays[name] - size for name, size in touched.items())
         return _Footprint(sum(touched.values()), moved := sum(touched.values()) + back, moved + again)
-
-    def _parts(self, leaf: NestLeaf) -> _TouchedParts:
-        """What ``leaf`` touches in its arrays."""
-        if id(leaf) not in self.parts:
-            references = self.references[id(leaf)]
-            found: dict[_Part, Reference] = {}
-            for each in references:
-                offset = parametric_offset(each.access.relation)
-                found.setdefault((each.access.array.name, each.matrix, offset), each)
-            written = {
-                each.access.array.name for each in references if each.access.kind is not AccessKind.READ
-            }
-            self.parts[id(leaf)] = _TouchedParts(found, frozenset(written))
-        return self.parts[id(leaf)]
 
     def rows_of(self, reference: Reference, box: tuple[float, ...], unit: int) -> tuple[float, float]:
         """Rows that ``reference`` touches while counters take what ``box`` says, and bytes of their units."""
@@ -242,11 +185,12 @@ class Traffic:
         """The bytes of all arrays: what references touch in all."""
         return sum(self._arrays(unit).values())
 
-    def _rows_of(self, reference: Reference, box: tuple[float, ...]) -> _Rows:
+    def _rows_of(self, reference: Reference, box: tuple[float, ...]) -> Rows:
         key = id(reference), box
-        if key not in self.boxes:
-            self.boxes[key] = _rows(reference, box)
-        return self.boxes[key]
+        found = self.boxes.get(key)
+        if found is None:
+            found = self.boxes[key] = self.touched.walk(reference).rows_in(box)
+        return found
 
     def bytes_of(self, reference: Reference, box: tuple[float, ...], unit: int) -> float:
         """Bytes of the units that ``reference`` touches while counters take what ``box`` says."""
@@ -255,9 +199,9 @@ class Traffic:
     def _arrays(self, unit: int) -> Mapping[str, float]:
         """The bytes of each array: what its references touch in all, at most, in each of its parts."""
         if unit not in self.wholes:
-            parts: dict[tuple[str, _Matrix], float] = {}
+            parts: dict[tuple[str, Matrix], float] = {}
             for leaf, extents in self.extents.items():
-                for each in self.references[leaf]:
+                for each in self.touched.references[leaf]:
                     part = each.access.array.name, parametric_offset(each.access.relation)
                     size = min(extents.count * unit, self.bytes_of(each, extents.boxes[0], unit))
                     parts[part] = max(parts.get(part, 0.0), size)
@@ -266,24 +210,6 @@ class Traffic:
                 found[name] = found.get(name, 0.0) + size
             self.wholes[unit] = found
         return self.wholes[unit]
-
-
-def _neighbour(matrix: _Matrix, others: Iterable[_Matrix]) -> _Matrix:
-    """Which of ``others`` tells how a reference moves that ``matrix`` knows in part; itself if none does.
-
-    What is around a corner in one iteration, as ``u[(i + 1) % n]``, is beside ``u[i]`` in all the rest. What
-    data choose, of which nothing is known, is anywhere.
-    """
-    steps = [step for row in matrix for step in row]
-    if None not in steps or not any(step is not None for step in steps):
-        return matrix
-    for other in others:
-        known = [step for row in other for step in row]
-        if len(known) != len(steps) or known == steps:  # those of another statement have its counters
-            continue
-        if all(step in {None, there} for step, there in zip(steps, known, strict=True)):
-            return other
-    return matrix
 
 
 def instances_inside(extents: Extents, depth: int) -> float:
@@ -299,26 +225,3 @@ def instances_inside(extents: Extents, depth: int) -> float:
 def _is_packed(nest: Nest) -> bool:
     """Whether operands in ``nest`` are packed for register tiles."""
     return any(loop.registers for _, around in leaves(nest) for loop in around)
-
-
-def _rows(reference: Reference, box: tuple[float, ...]) -> _Rows:
-    """What ``reference`` touches while counters take as many values as ``box`` says."""
-    size = element_size(reference)
-    counts = [
-        1.0 + sum(extent - 1.0 if step is None else abs(step) * (extent - 1.0) for step, extent in pairs)
-        for pairs in (tuple(zip(row, box, strict=True)) for row in reference.matrix)
-    ]
-    if not counts:
-        return _Rows(1.0, 0.0, 0.0, None)
-    touched = math.prod(
-        extent for step, extent in zip(reference.matrix[-1], box, strict=True) if step is None or step
-    )
-    *outer, last = counts
-    return _Rows(math.prod(outer), last * size, touched, _row_bytes(reference))
-
-
-def _row_bytes(reference: Reference) -> int | None:
-    """The bytes of a row of an array, where its extent is known."""
-    extent = reference.access.array.extents[-1]
-    largest = None if extent is None or len(reference.matrix) == 1 else extent.max_val()
-    return None if largest is None or not largest.is_int() else largest.to_python() * element_size(reference)
