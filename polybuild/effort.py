@@ -301,6 +301,10 @@ FIXED_SIZE = 32
 """Parameters below that are taken to be the same at all sizes."""
 NOMINAL_SIZE = 1000
 """What a parameter is taken to be, where nothing bounds it, to compare candidates; its square for lines,"""
+NOMINAL_EDGES = (500, 200, 100, 50)
+"""or the first of these with which no array has more bytes than most have,"""
+NOMINAL_BYTES = 1 << 28
+"""which is so many;"""
 SMALL_SIZE = 16
 """and where it has to be smaller than another."""
 WINDOW_RADIUS = 3

@@ -211,7 +211,7 @@ class _Trials:
         return best.candidate
 
     def _needs_no_tiles(self, new: _Priced, old: _Priced) -> bool:
-        """Whether ``new`` is ``old`` without its tiles, is as fast, and faster for more work."""
+        """Whether ``new`` is ``old`` without its tiles, is as fast, and so for more work: tiles have ends."""
         one, other = new.candidate, old.candidate
         if one.order is not other.order or one.mapping.tile_sizes or not other.mapping.tile_sizes:
             return False
@@ -223,7 +223,7 @@ class _Trials:
             for cost in (old.cost, new.cost)
         )
         gains = _gains(*times)
-        return bool(gains) and min(gains) > SAME_TIME
+        return bool(gains) and min(gains) >= 1 / SAME_TIME
 
     def _lacks_threads(self, new: _Priced, old: _Priced) -> bool:
         """Whether ``new`` has none, and ``old`` is faster with all of its own, perhaps for more work."""

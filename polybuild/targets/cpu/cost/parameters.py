@@ -7,11 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import islpy as isl
 
-from polybuild.effort import FIXED_SIZE, LOOP_START, NOMINAL_SIZE, SIZE_STEP, SMALL_SIZE, WINDOW_RADIUS
+from polybuild.analysis.operations import bytes_of_element
+from polybuild.effort import (
+    FIXED_SIZE,
+    LOOP_START,
+    NOMINAL_BYTES,
+    NOMINAL_EDGES,
+    NOMINAL_SIZE,
+    SIZE_STEP,
+    SMALL_SIZE,
+    WINDOW_RADIUS,
+)
+from polybuild.poly.integers import integer_of
+from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.relations import largest
 from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.extents import about_count
 from polybuild.targets.cpu.cost.grids import walk_of
+from polybuild.values import dataclass
 
 _params = isl.dim_type.param
 
@@ -93,6 +106,12 @@ def usual_values(scop: Scop) -> dict[str, int]:
     A counter of a loop around, from which loops of ``scop`` start, has the middle one of its values: the last
     ones leave hardly anything to do.
     """
+    return dict(_usual_values(Itself(scop)))
+
+
+@remembered  # all that compare candidates ask for them
+def _usual_values(of: Itself[Scop]) -> dict[str, int]:
+    scop = of.value
     usual = _large_values(scop)
     for name, half in _halves(scop.context, usual).items():
         values = {**usual, name: half}
@@ -109,8 +128,58 @@ def _large_values(scop: Scop) -> dict[str, int]:
     for values in (lines | starts, lines, {}, *({str(name): SMALL_SIZE} for name in names)):
         point = parameters_at(scop.context, values)
         if _runs_at(scop, point):
-            return values_at(point)
+            return _fitting(scop, values_at(point))
     return values_at(nominal_parameters(scop.context))
+
+
+def _fitting(scop: Scop, values: dict[str, int]) -> dict[str, int]:
+    """``values``, or smaller ones if arrays are larger with them than most are: cubes have shorter edges."""
+    large = [each for each in _touched(scop) if each.bytes_at(values) > NOMINAL_BYTES]
+    for size in NOMINAL_EDGES if large else ():
+        shorter = {name: size for name, value in values.items() if size < value <= NOMINAL_SIZE}
+        edges = {
+            name: size
+            for name in shorter
+            if any(each.bytes_at({**values, name: size}) < each.bytes_at(values) for each in large)
+        }
+        if not edges or not _runs_at(scop, parameters_at(scop.context, values | edges)):
+            break
+        values = values | edges
+        large = [each for each in large if each.bytes_at(values) > NOMINAL_BYTES]
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class _TouchedArray:
+    """The ``elements`` of an array that a region touches in its ``context``, each of so many bytes."""
+
+    context: isl.Set
+    elements: isl.Set
+    size: int
+
+    def bytes_at(self, values: Mapping[str, int]) -> int:
+        """The bytes of the box around the elements where parameters have ``values``; 0 if nobody knows."""
+        there = self.elements.intersect_params(parameters_at(self.context, values))
+        if there.is_empty():
+            return 0
+        dims = range(there.dim(isl.dim_type.set))
+        spans = [there.dim_max_val(dim).sub(there.dim_min_val(dim)) for dim in dims]
+        known = all(each.is_int() for each in spans)
+        return self.size * math.prod(1 + integer_of(each) for each in spans) if known else 0
+
+
+def _touched(scop: Scop) -> list[_TouchedArray]:
+    """What ``scop`` touches of each of its arrays."""
+    elements: dict[str, isl.Set] = {}
+    arrays = {each.name: each for each in scop.arrays if each.extents}
+    for statement in scop.statements:
+        for each in statement.accesses:
+            if each.array.name in arrays:
+                name, found = each.array.name, each.relation.intersect_domain(statement.domain).range()
+                elements[name] = elements[name].union(found) if name in elements else found
+    return [
+        _TouchedArray(scop.context, each, bytes_of_element(arrays[name])) for name, each in elements.items()
+    ]
 
 
 def _halves(context: isl.Set, values: Mapping[str, int]) -> dict[str, int]:

@@ -495,6 +495,23 @@ def test_what_loops_start_from_is_small(model, body):
     assert usual_values(model(body, PARAMETERS).scop) == {"n": 1000, "m": 2}
 
 
+IN_CUBE = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)"
+
+
+@pytest.mark.parametrize(
+    ("body", "usual"),
+    [
+        (f"{IN_CUBE} u[i][j][k] = 0;", {"n": 200}),
+        (f"for (int t = 0; t < m; t++) {IN_CUBE} u[i][j][k] += 1;", {"n": 200, "m": 1000}),
+        ("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) p[i][j][0] = p[i][j][2];", {"n": 1000}),
+        (f"{IN_CUBE} x[at[i]] += a[j][k];", {"n": 1000}),
+    ],
+)
+def test_cubes_have_shorter_edges_than_planes(model, body, usual):
+    arrays = "double u[restrict n][n][n], float p[restrict n][n][3], const int *restrict at"
+    assert usual_values(model(body, f"{PARAMETERS}, {arrays}").scop) == usual
+
+
 def test_what_loops_end_at_is_large(model):
     halves = "for (int i = 0; i < m; i++) x[i] += y[i]; for (int i = m; i < n; i++) x[i] = y[i];"
     assert usual_values(model(halves, PARAMETERS).scop) == {"n": 1000, "m": 1000}
