@@ -622,7 +622,7 @@ def _inspectors(work: Transformation, mapped: Mapped) -> frozenset[Inspector]:
 
 
 def compare_with_lanes(work: Transformation) -> None:
-    """Leave private variables in the original loops, in lanes, where those that expand them are slower."""
+    """Leave private variables in the original loops, in lanes, where those that expand them are no faster."""
     before, options = work.comparison.costs, work.context.options
     if before is None or work.without_private.mapped is None or work.mapped.sharing is not None:
         return
@@ -632,7 +632,7 @@ def compare_with_lanes(work: Transformation) -> None:
     if mapped is None:
         return
     compared = _compared(work, mapped)
-    if compared.costs is not None and compared.gains_alone and compared.costs.beats(before):
+    if compared.costs is not None and compared.gains_alone and compared.costs.matches(before):
         work.mapped, work.comparison = mapped, compared
 
 

@@ -66,10 +66,10 @@ def remembered(function: Callable[..., _T]) -> Callable[..., _T]:
     return find
 
 
-def _ends(relation: isl.Map) -> Hashable:
+def _related(relation: isl.Map) -> Hashable:
     """What a relation relates."""
     return relation.get_tuple_name(isl.dim_type.in_), relation.get_tuple_name(isl.dim_type.out)
 
 
 # isl's hashes do not tell what is in a set, or related, and a region has many of one form
-_NAMES: dict[type, Callable[[Any], Hashable]] = {isl.Set: isl.Set.get_tuple_name, isl.Map: _ends}
+_NAMES: dict[type, Callable[[Any], Hashable]] = {isl.Set: isl.Set.get_tuple_name, isl.Map: _related}

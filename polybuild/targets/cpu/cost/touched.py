@@ -17,7 +17,7 @@ _Steps = tuple[tuple[int, int | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class TouchedRows:
     """What a reference touches in a box: ``rows``, and of each some ``elements`` within a ``span`` of bytes.
 
     The rows of the array have ``length`` bytes, if that is known.
@@ -38,7 +38,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class RowWalk:
     """How a reference goes through rows of ``length`` bytes, if that is known, with elements of ``size``.
 
     ``outer`` has, for each subscript but the last, the counters that move it, with their steps, without sign;
@@ -51,7 +51,7 @@ class Walk:
     length: int | None
 
     @classmethod
-    def of(cls, reference: Reference) -> Walk:
+    def of(cls, reference: Reference) -> RowWalk:
         """How ``reference`` goes through its array."""
         rows = [
             tuple((place, None if step is None else abs(step)) for place, step in enumerate(row) if step != 0)
@@ -60,13 +60,13 @@ class Walk:
         size = element_size(reference)
         return cls(tuple(rows[:-1]), rows[-1] if rows else None, size, _row_bytes(reference, size))
 
-    def rows_in(self, box: tuple[float, ...]) -> Rows:
+    def rows_in(self, box: tuple[float, ...]) -> TouchedRows:
         """What is touched while counters take as many values as ``box`` says."""
         if self.last is None:
-            return Rows(1.0, 0.0, 0.0, None)
+            return TouchedRows(1.0, 0.0, 0.0, None)
         touched = math.prod(box[place] for place, _ in self.last)
         rows = math.prod(_values(each, box) for each in self.outer)
-        return Rows(rows, _values(self.last, box) * self.size, touched, self.length)
+        return TouchedRows(rows, _values(self.last, box) * self.size, touched, self.length)
 
 
 def _values(steps: _Steps, box: tuple[float, ...]) -> float:
@@ -83,7 +83,7 @@ def _row_bytes(reference: Reference, size: int) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ArrayPart:
     """A part of an ``array``: references of one ``matrix`` and parametric ``offset`` touch the same elements.
 
     All but a few of them, that is.
@@ -93,13 +93,13 @@ class Part:
     matrix: Matrix
     offset: Matrix
 
-    def rows(self, others: Iterable[Matrix] = ()) -> Part:
+    def rows(self, others: Iterable[Matrix] = ()) -> ArrayPart:
         """The rows that it is in, whatever is touched of each; ``others`` may tell how it moves."""
-        return Part(self.array, _neighbour(self.matrix, others)[:-1], self.offset)
+        return ArrayPart(self.array, _neighbour(self.matrix, others)[:-1], self.offset)
 
     @property
-    def is_known(self) -> bool:
-        """Whether all that can be known of its steps is: those that data choose have none."""
+    def is_linear(self) -> bool:
+        """Whether its steps are all numbers, or none of them: data choose these."""
         steps = [step for row in self.matrix for step in row]
         return None not in steps or not any(step is not None for step in steps)
 
@@ -121,7 +121,7 @@ def _neighbour(matrix: Matrix, others: Iterable[Matrix]) -> Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class TouchedParts:
+class LeafParts:
     """What a leaf touches: a reference to each part, by its number, and the names of arrays ``written``."""
 
     references: tuple[tuple[int, Reference], ...]
@@ -138,30 +138,30 @@ class Touched:
     """
 
     references: Mapping[int, list[Reference]]
-    walks: dict[int, Walk] = field(default_factory=dict)
-    leaves: dict[int, TouchedParts] = field(default_factory=dict)
-    parts: list[Part] = field(default_factory=list)
-    numbers: dict[Part, int] = field(default_factory=dict)
+    walks: dict[int, RowWalk] = field(default_factory=dict)
+    leaves: dict[int, LeafParts] = field(default_factory=dict)
+    parts: list[ArrayPart] = field(default_factory=list)
+    numbers: dict[ArrayPart, int] = field(default_factory=dict)
     rows: dict[int, int] = field(default_factory=dict)
 
-    def walk(self, reference: Reference) -> Walk:
+    def walk(self, reference: Reference) -> RowWalk:
         """How one of the references goes through its array."""
         if id(reference) not in self.walks:
-            self.walks[id(reference)] = Walk.of(reference)
+            self.walks[id(reference)] = RowWalk.of(reference)
         return self.walks[id(reference)]
 
-    def parts_of(self, leaf: int) -> TouchedParts:
+    def parts_of(self, leaf: int) -> LeafParts:
         """What a ``leaf`` touches in its arrays."""
         if leaf not in self.leaves:
             references = self.references[leaf]
             found: dict[int, Reference] = {}
             for each in references:
                 offset = parametric_offset(each.access.relation)
-                found.setdefault(self._number(Part(each.access.array.name, each.matrix, offset)), each)
+                found.setdefault(self._number(ArrayPart(each.access.array.name, each.matrix, offset)), each)
             written = frozenset(
                 each.access.array.name for each in references if each.access.kind is not AccessKind.READ
             )
-            self.leaves[leaf] = TouchedParts(tuple(found.items()), written)
+            self.leaves[leaf] = LeafParts(tuple(found.items()), written)
         return self.leaves[leaf]
 
     def rows_of(self, number: int, among: Iterable[int]) -> int:
@@ -169,13 +169,13 @@ class Touched:
         if number in self.rows:
             return self.rows[number]
         part = self.parts[number]
-        if not part.is_known:
+        if not part.is_linear:
             others = (self.parts[each] for each in among)
             return self._number(part.rows(each.matrix for each in others if each.array == part.array))
         self.rows[number] = self._number(part.rows())
         return self.rows[number]
 
-    def _number(self, part: Part) -> int:
+    def _number(self, part: ArrayPart) -> int:
         if part not in self.numbers:
             self.numbers[part] = len(self.parts)
             self.parts.append(part)

@@ -13,7 +13,7 @@ from dataclasses import field
 
 from polybuild.targets.cpu.cost.extents import Extents
 from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
-from polybuild.targets.cpu.cost.touched import Matrix, Rows, Touched
+from polybuild.targets.cpu.cost.touched import Matrix, Touched, TouchedRows
 from polybuild.targets.cpu.strides import Reference, parametric_offset
 from polybuild.values import dataclass
 
@@ -68,7 +68,7 @@ class Traffic:
     touched: Touched
     found: dict[tuple[int, int, int], _Footprint] = field(default_factory=dict)
     wholes: dict[int, dict[str, float]] = field(default_factory=dict)
-    boxes: dict[tuple[int, tuple[float, ...]], Rows] = field(default_factory=dict)
+    boxes: dict[tuple[int, tuple[float, ...]], TouchedRows] = field(default_factory=dict)
     inside: dict[int, tuple[NestLeaf, ...]] = field(default_factory=dict)
     moves: dict[tuple[int, tuple[MemoryLevel, ...]], tuple[float, ...]] = field(default_factory=dict)
 
@@ -151,10 +151,10 @@ class Traffic:
         written: set[str] = set()
         for leaf in inside:
             found = self.extents[id(leaf)]
-            box, most = found.boxes[depth], math.prod(found.trips[depth:]) * unit
+            box, largest = found.boxes[depth], math.prod(found.trips[depth:]) * unit
             parts = self.touched.parts_of(id(leaf))
             for part, each in parts.references:
-                size = min(most, self._rows_of(each, box).bytes(unit))
+                size = min(largest, self._rows_of(each, box).bytes(unit))
                 sizes[part] = max(sizes.get(part, 0.0), size)
             written |= parts.written
         rows: dict[int, float] = {}
@@ -185,7 +185,7 @@ class Traffic:
         """The bytes of all arrays: what references touch in all."""
         return sum(self._arrays(unit).values())
 
-    def _rows_of(self, reference: Reference, box: tuple[float, ...]) -> Rows:
+    def _rows_of(self, reference: Reference, box: tuple[float, ...]) -> TouchedRows:
         key = id(reference), box
         found = self.boxes.get(key)
         if found is None:

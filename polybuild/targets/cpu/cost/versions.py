@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from polybuild.effort import CERTAIN_GAIN, CERTAIN_ORDER
+from polybuild.effort import CERTAIN_GAIN, CERTAIN_ORDER, SAME_TIME
 from polybuild.targets.cost import CostFunction
 from polybuild.values import dataclass
 
@@ -67,15 +66,11 @@ class VersionCosts:
         """Whether they are far faster on all threads: others that are busy at times make these wait."""
         return self.original.at(values).total > CERTAIN_ORDER * self.chosen.all_threads.at(values).total
 
-    def beats(self, other: VersionCosts) -> bool:
-        """Whether what was chosen is certainly faster than what the ``other`` chose, in the mean of threads.
-
-        It must be slower neither on one thread nor on all.
-        """
+    def matches(self, other: VersionCosts) -> bool:
+        """Whether what was chosen is as fast as what the ``other`` chose, on one thread and on all."""
         here, there = ((each.chosen.one_thread, each.chosen.all_threads) for each in (self, other))
         costs = zip(there, here, strict=True)
-        gains = [old.at(self.usual).total / (new.at(self.usual).total or 1.0) for old, new in costs]
-        return math.prod(gains) > CERTAIN_GAIN ** len(gains) and min(gains) >= 1.0
+        return all(new.at(self.usual).total <= SAME_TIME * old.at(self.usual).total for old, new in costs)
 
     def matches_on_threads(self, other: VersionCosts) -> bool:
         """Whether what was chosen is not certainly slower on all threads than what the ``other`` chose."""
