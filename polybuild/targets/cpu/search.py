@@ -23,6 +23,7 @@ from polybuild.scop.model import Scop
 from polybuild.targets.cpu.cost.compare import cost_of_mapping
 from polybuild.targets.cpu.cost.compilers_lanes import Aliases, nowhere
 from polybuild.targets.cpu.cost.function import LoopCost, with_warm_caches
+from polybuild.targets.cpu.cost.grids import walk_of
 from polybuild.targets.cpu.cost.parameters import larger_sizes, long_lines, usual_sizes
 from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.lanes import is_update
@@ -211,7 +212,10 @@ class _Trials:
         return best.candidate
 
     def _needs_no_tiles(self, new: _Priced, old: _Priced) -> bool:
-        """Whether ``new`` is ``old`` without its tiles, is as fast, and so for more work: tiles have ends."""
+        """Whether ``new`` is ``old`` without its tiles, is as fast, and so for more work: tiles have ends.
+
+        Where loops come to the same elements again, smaller caches may need tiles: it has to be faster there.
+        """
         one, other = new.candidate, old.candidate
         if one.order is not other.order or one.mapping.tile_sizes or not other.mapping.tile_sizes:
             return False
@@ -223,7 +227,8 @@ class _Trials:
             for cost in (old.cost, new.cost)
         )
         gains = _gains(*times)
-        return bool(gains) and min(gains) >= 1 / SAME_TIME
+        enough = SAME_TIME if walk_of(self._scop.statements).repeats else 1 / SAME_TIME
+        return bool(gains) and min(gains) > enough
 
     def _lacks_threads(self, new: _Priced, old: _Priced) -> bool:
         """Whether ``new`` has none, and ``old`` is faster with all of its own, perhaps for more work."""
