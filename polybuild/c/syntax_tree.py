@@ -114,6 +114,34 @@ def structure_of(node: c_ast.Node) -> c_ast.Node:
     return node
 
 
+def values_of_literal(member: c_ast.Node) -> list[c_ast.Node] | None:
+    """What the structure or union is made of that ``member`` is one of: ``(union bits){.f = x}.u``.
+
+    None unless it is a compound literal, of which nothing but this member is looked at.
+    """
+    literal = structure_of(member)
+    if literal is member or not isinstance(literal, c_ast.CompoundLiteral):
+        return None
+    values, pending = list[c_ast.Node](), [literal.init]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, c_ast.InitList):
+            pending += reversed(value.exprs or [])
+        elif isinstance(value, c_ast.NamedInitializer):
+            pending.append(value.expr)
+        else:
+            values.append(value)
+    return values
+
+
+def walk_values(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """``node`` and everything below it, but of compound literals with one member in use the values alone."""
+    yield node
+    values = values_of_literal(node) if isinstance(node, c_ast.StructRef) else None
+    for child in node if values is None else values:
+        yield from walk_values(child)
+
+
 def exposed_operand(node: c_ast.Node) -> c_ast.Node | None:
     """What a node changes, or lets others change as its address is taken; None for every other node."""
     if isinstance(node, c_ast.UnaryOp) and node.op == "&":

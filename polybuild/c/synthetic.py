@@ -39,6 +39,12 @@ class PointerCast(c_ast.Cast):  # type: ignore[misc]
     __slots__ = ("pointer",)
 
 
+class ElementPointer(c_ast.Decl):  # type: ignore[misc]
+    """The declaration of a pointer to elements that stands for the pointer ``original`` to bytes."""
+
+    __slots__ = ("original",)
+
+
 class EntryNumber(c_ast.BinaryOp):  # type: ignore[misc]
     """A number that is known where the region is entered, whatever it is computed from."""
 

@@ -19,6 +19,7 @@ from pycparser import c_ast
 
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import duplicate, mapped, walk
+from polybuild.c.synthetic import ElementPointer
 from polybuild.c.types import IntegerType, PointerType, Type, VoidType
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.byte_offsets import moved, uncast
@@ -48,7 +49,7 @@ def with_typed_walkers(region: Region) -> Region:
     for variable, cast in kinds.items():
         name = variable.name if variable.local else unused_name(f"{variable.name}_in_elements", taken)
         taken |= {name}
-        walkers[variable] = _TypedWalker(name, cast, uses.size(cast, elements) or 1)
+        walkers[variable] = _TypedWalker(name, cast, uses.size(cast, elements) or 1, variable.name)
     rewriting = _InElements(names, walkers, elements)
     try:
         statements = [rewriting.visit(each) for each in region.statements]
@@ -68,18 +69,24 @@ class _NotWhole(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _TypedWalker:
-    """The pointer called ``name``, to elements of ``size`` bytes, of the type that ``cast`` is to."""
+    """The pointer called ``name``, to elements of ``size`` bytes, of the type that ``cast`` is to.
+
+    It stands for the pointer ``original`` to bytes.
+    """
 
     name: str
     cast: c_ast.Cast
     size: int
+    original: str
 
     def declared(self, value: c_ast.Node | None, coord: object = None) -> c_ast.Decl:
         """Its declaration; ``value`` is a pointer to bytes, if it has a value from the start."""
         kind = duplicate(self.cast.to_type.type)
         kind.type.declname = self.name
         start = None if value is None else c_ast.Cast(self.cast.to_type, value, coord)
-        return c_ast.Decl(self.name, [], [], [], [], kind, start, None, coord)
+        declaration = ElementPointer(self.name, [], [], [], [], kind, start, None, coord)
+        declaration.original = self.original
+        return declaration
 
 
 def _walks(variable: Variable, names: Names) -> bool:

@@ -23,6 +23,7 @@ from polybuild.c.syntax_tree import (
     mapped,
     structure_of,
     walk,
+    walk_values,
 )
 from polybuild.c.synthetic import NEVER
 from polybuild.c.types import PointerType
@@ -107,7 +108,7 @@ def _changes_own(callee: Callee, statements: Sequence[c_ast.Node], *, elements: 
     }
     tests = [each for each in _statements(statements) if failed_assertion(each) is not None]
     tested = {id(each) for test in tests for each in walk(test)}
-    for each in (part for statement in statements for part in walk(statement)):
+    for each in (part for statement in statements for part in walk_values(statement)):
         if id(each) in tested:
             continue
         if isinstance(each, c_ast.FuncCall) and not _is_pure(each):
@@ -212,7 +213,7 @@ def own_names(callee: Callee) -> list[str]:
     return names + [
         str(each.name)
         for statement in callee.body.statements
-        for each in walk(statement)
+        for each in walk_values(statement)
         if isinstance(each, c_ast.Decl)
     ]
 
@@ -273,6 +274,10 @@ def renamed(node: c_ast.Node, names: Mapping[str, c_ast.Node]) -> c_ast.Node:
     """A copy of ``node`` with other variables or values for ``names``, also where they are declared."""
     if isinstance(node, c_ast.ID) and node.name in names:
         return duplicate(names[node.name])
+    if isinstance(node, c_ast.Struct | c_ast.Union):
+        return duplicate(node)  # with its members
+    if isinstance(node, c_ast.NamedInitializer):
+        return c_ast.NamedInitializer(node.name, renamed(node.expr, names), node.coord)
     if isinstance(node, c_ast.StructRef):
         new = mapped(node, lambda each: each)
         new.name = renamed(node.name, names)

@@ -21,6 +21,7 @@ from polybuild.normalise.sums import Sum, sum_of, tree_of, wide_tree
 from polybuild.values import dataclass
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
+_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ def end_of(
     """``cond`` as ``counter op end``, with an end that is ``fixed`` if that is wanted."""
     if isinstance(cond, c_ast.ID) and cond.name == induction.counter.name:
         cond = c_ast.BinaryOp("!=", cond, number(0))
+    cond = _without_negation(cond)
     if not isinstance(cond, c_ast.BinaryOp) or cond.op not in _FLIPPED:
         return None
     if not _compares_values(cond, induction, state):
@@ -144,6 +146,14 @@ def end_of(
         if fixed and not state.is_fixed(term.node):
             return None
     return op, end
+
+
+def _without_negation(cond: c_ast.Node | None) -> c_ast.Node | None:
+    """``cond`` as the opposite comparison where it is that a comparison does not hold."""
+    inner = cond.expr if isinstance(cond, c_ast.UnaryOp) and cond.op == "!" else None
+    if not isinstance(inner, c_ast.BinaryOp) or inner.op not in _NEGATED:
+        return cond
+    return c_ast.BinaryOp(_NEGATED[inner.op], inner.left, inner.right, inner.coord)
 
 
 def _compares_values(cond: c_ast.BinaryOp, induction: BasicInductionVariable, state: SymbolicState) -> bool:

@@ -14,7 +14,16 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.conversions import decayed, is_same_function
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import duplicate, has_side_effect, key, mapped, names_in, walk, with_parts
+from polybuild.c.syntax_tree import (
+    duplicate,
+    has_side_effect,
+    key,
+    mapped,
+    names_in,
+    walk,
+    walk_values,
+    with_parts,
+)
 from polybuild.c.synthetic import declarator
 from polybuild.c.typing import type_of, with_declared
 from polybuild.effort import INLINED_CALLS
@@ -144,7 +153,7 @@ def _expression(callee: Callee) -> c_ast.Node | None:
         isinstance(each, c_ast.Assignment | c_ast.CompoundLiteral | c_ast.InitList)
         or (isinstance(each, c_ast.UnaryOp) and each.op in {"++", "--", "p++", "p--", "&"})
         or is_size_of_object(each)
-        for each in walk(only.expr.expr if element else only.expr)
+        for each in walk_values(only.expr.expr if element else only.expr)
     )
     return only.expr if pure else None
 

@@ -303,6 +303,8 @@ class LoopNormaliser:
         trips = None
         if isinstance(node, c_ast.DoWhile):
             body += self._last_values(node)
+            again = trip_count(cond, induction, state)
+            trips = None if again is None else c_ast.BinaryOp("+", again, number(1))
             cond = _or_first(cond, induction)
         else:
             if isinstance(variable.type, types.IntegerType) and induction.counter.name != variable.name:
@@ -323,7 +325,8 @@ class LoopNormaliser:
         statements = self._after([*ahead, loop], before, changes, (induction, trips), changed)
         stepped = self._context.changed_in(node.cond)
         tested = changed.intersection(self._context.names.variables_in(node.cond))
-        if stepped and all(state.values[each] is not None for each in tested):
+        tests_last = stepped and not isinstance(node, c_ast.DoWhile)  # whose iterations end with tests
+        if tests_last and all(state.values[each] is not None for each in tested):
             for each in self._tested(node):  # the test that ends the loop
                 statements = with_last_value(statements, self._named(each, stepped), self._state)
         return statements

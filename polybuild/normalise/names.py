@@ -200,6 +200,8 @@ class _Resolver:
             self.visit(node.name)
         elif isinstance(node, c_ast.Struct | c_ast.Union):
             return  # what it declares are members
+        elif isinstance(node, c_ast.NamedInitializer):
+            self.visit(node.expr)  # and what is before it names one
         else:
             if isinstance(node, c_ast.Assignment):
                 self._write(node.lvalue)

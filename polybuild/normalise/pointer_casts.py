@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping
 
 from pycparser import c_ast
 
+from polybuild.c.conversions import decayed
+from polybuild.c.declarations import size_of
 from polybuild.c.symbols import StorageClass, Symbol
 from polybuild.c.syntax_tree import changed_operand, duplicate, key, mapped, walk
 from polybuild.c.synthetic import PointerCast, declarator
@@ -98,6 +100,8 @@ def _types(cast: c_ast.Cast, region: Region) -> tuple[PointerType, PointerType] 
     """The type of ``cast``, and that of what it casts; None if these are not two pointers."""
     kind = region.visible.scope.resolve(cast.to_type)
     pointer = type_of(uncast(cast), dict(region.visible.symbols), region.visible)
+    if isinstance(pointer, ArrayType) and size_of(pointer.element, region.visible.scope) == 1:
+        pointer = decayed(pointer)  # a pool of memory
     if not isinstance(kind, PointerType) or not isinstance(pointer, PointerType):
         return None
     return kind, pointer

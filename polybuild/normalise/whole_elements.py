@@ -11,6 +11,7 @@ from functools import reduce
 
 from pycparser import c_ast
 
+from polybuild.c.conversions import decayed
 from polybuild.c.declarations import evaluate, size_of
 from polybuild.c.synthetic import Quotient, number
 from polybuild.c.types import ArrayType, IntegerType, RecordType, Type, VoidType
@@ -28,9 +29,9 @@ class WholeElements:
         self._counters = frozenset(names.iterators.values())
 
     def type(self, node: c_ast.Node) -> Type:
-        """The C type of ``node``."""
+        """The C type of the value of ``node``."""
         symbols = {each.name: each.type for each in self._names.variables_in(node)}
-        return type_of(node, symbols, self._region.visible)
+        return decayed(type_of(node, symbols, self._region.visible))
 
     def size(self, kind: Type) -> int | None:
         """The bytes of what a pointer leads to; None where they are not known."""

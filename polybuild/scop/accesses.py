@@ -11,7 +11,7 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.dialects import FAILED, OPAQUE
 from polybuild.c.pure_functions import is_pure_function
-from polybuild.c.syntax_tree import location
+from polybuild.c.syntax_tree import location, values_of_literal
 from polybuild.c.synthetic import AnySubscript, PointerTest
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Variable
@@ -93,7 +93,11 @@ class AccessReader:
         if isinstance(node, c_ast.ID):
             self._identifier(node, point)
         elif isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
-            self._access(node, point, AccessKind.READ, certain)
+            values = values_of_literal(node)
+            if values is None:
+                self._access(node, point, AccessKind.READ, certain)
+            else:
+                self._read_all(values, point, certain=certain)
         elif isinstance(node, c_ast.Assignment):
             self._assignment(node, point, certain)
         elif isinstance(node, c_ast.UnaryOp):

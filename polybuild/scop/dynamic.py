@@ -65,6 +65,11 @@ def read_dynamic_loop(
         return None
     if any(_is_unstable(each, counter.name) for each in (start, limit, stride) if each is not None):
         return None
+    if stride is not None and not kind.signed and kind.width < _WIDEST.width:
+        violation = _wrapping((limit, stride), node, point, facts, kind)
+        if violation is None:
+            return None
+        violations.append(violation)
     if not holds(kind, first_type):
         start = c_ast.Cast(type_name(kind), start, start.coord)
     domain = counter_hull(
@@ -94,7 +99,7 @@ def _step(
         bound = None if amount is None else _type(amount, facts)
         if refusal.diagnostic.code != "non-constant-stride" or bound is None:
             raise
-        if not kind.signed or kind.width < _INT or not holds(kind, bound):
+        if kind.width < _INT or not holds(kind, bound):
             raise
         value = Expressions(facts, "stride", violations).value(amount, point)
         violations.append(
@@ -108,6 +113,28 @@ def _step(
             )
         )
         return sign, amount
+
+
+def _wrapping(
+    parts: tuple[c_ast.Node, c_ast.Node],
+    node: c_ast.For,
+    point: ProgramPoint,
+    facts: Facts,
+    kind: IntegerType,
+) -> Violation | None:
+    """That a step beyond the limit of the loop ``node``, ``parts`` together, does not fit ``kind``.
+
+    None where the limit is not known. No two values that fit a signed type of 64 bits are too large for one
+    without sign.
+    """
+    found: list[Violation] = []
+    try:
+        limit, stride = (Expressions(facts, "bound", found).value(each, point) for each in parts)
+    except Unsupported:
+        return None
+    beyond = limit.add(stride).gt_set(spaces.constant(point.depth, 1 << kind.width))
+    reason = f"the loop counter must stay within '{kind.name}'"
+    return Violation(beyond, point.domain, "integer-wrap", reason, location(node), "", wide=True)
 
 
 def _limit(

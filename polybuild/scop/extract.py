@@ -35,6 +35,7 @@ from polybuild.normalise.pointer_choices import split_pointer_choices
 from polybuild.normalise.pointer_offsets import with_pointer_offsets
 from polybuild.normalise.pointer_rotation import split_rotations
 from polybuild.normalise.pointer_tests import with_pointer_tests
+from polybuild.normalise.private_unions import with_private_unions
 from polybuild.normalise.rotating_lvalues import name_moving_pointers, name_turning_numbers
 from polybuild.normalise.row_capacities import with_row_capacities
 from polybuild.normalise.running_counters import with_row_starts
@@ -45,6 +46,7 @@ from polybuild.normalise.structured_loops import with_structured_loops
 from polybuild.normalise.switches import with_conditions_for_switches
 from polybuild.normalise.tables import with_table_elements
 from polybuild.normalise.values_before import with_counters_set, with_values_before
+from polybuild.normalise.wrapping_counters import without_wrapping_counters
 from polybuild.scop.assemble import assemble
 from polybuild.scop.calls import UnknownCall
 from polybuild.scop.delinearise.flat_subscripts import FlatSubscripts
@@ -85,8 +87,9 @@ def with_structure(region: Region) -> Region:
 
 def _prepared(region: Region, *, loops: bool) -> Region:
     """``region`` with calls inlined, those of functions with ``loops`` if wanted, and reductions as such."""
-    region = split_pointer_choices(with_conditions_for_switches(with_structure(region)))
-    region = with_table_elements(with_values_before(with_counters_set(region)))
+    region = with_private_unions(with_conditions_for_switches(with_structure(region)))
+    region = split_pointer_choices(region)
+    region = with_table_elements(with_values_before(with_counters_set(without_wrapping_counters(region))))
     region = with_memory_loops(assign_initial_elements(region))
     inlined = inline_calls(name_moving_pointers(region), loops=loops)
     if any(each.taken for each in region.callees.values()):  # arguments may be functions to call

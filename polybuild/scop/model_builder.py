@@ -14,7 +14,7 @@ from pycparser import c_ast
 
 from polybuild.c import types
 from polybuild.c.syntax_tree import conjuncts, has_side_effect, location, walk
-from polybuild.c.synthetic import LEFT, NEVER, LastValue
+from polybuild.c.synthetic import LEFT, NEVER, ElementPointer, LastValue
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
 from polybuild.effort import BLOCK_PARTS
 from polybuild.normalise.names import Names, Variable, resolve
@@ -641,6 +641,13 @@ def _refused(node: c_ast.Node) -> Unsupported:
 
 
 def _special(node: c_ast.Decl) -> Unsupported:
+    if isinstance(node, ElementPointer):
+        return Unsupported(
+            "pointer-reassigned",
+            f"how far the pointer '{node.original}' moves is not known before the region",
+            location(node),
+            "let it move by as many bytes in each iteration, whatever the data are, or use subscripts",
+        )
     return Unsupported(
         "declaration",
         f"'{node.name}' is declared inside the region and is neither arithmetic nor an array of it",

@@ -118,6 +118,10 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         self._hidden |= {node.name}
         return str(super().visit_Decl(node, no_type))
 
+    def visit_ElementPointer(self, node: c_ast.Decl) -> str:  # noqa: N802
+        """A declaration."""
+        return self.visit_Decl(node)
+
     def visit_Compound(self, node: c_ast.Compound) -> str:  # noqa: N802
         """A block, which ends what was declared in it."""
         saved, text = self._hidden, str(super().visit_Compound(node))
@@ -183,6 +187,10 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
     def visit_PointerTest(self, node: c_ast.BinaryOp) -> str:  # noqa: N802
         """A comparison."""
         return self.visit_BinaryOp(node)
+
+    def visit_CompoundLiteral(self, node: c_ast.CompoundLiteral) -> str:  # noqa: N802
+        """In one line, with the type that it may declare."""
+        return " ".join(super().visit_CompoundLiteral(node).split())
 
     def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
         """A member access; the member's name is never a loop counter."""

@@ -31,7 +31,8 @@ def computes_with(statement: Statement) -> frozenset[int]:
     """
     known = (each.node for each in statement.accesses if each.exact and not isinstance(each.node, c_ast.If))
     elements = {id(part) for node in known for part in walk(node)}
-    named = {getattr(each, "name", None) for each in walk(statement.body) if id(each) not in elements}
+    parts = (each for each in walk(statement.body) if id(each) not in elements)
+    named = {each.name for each in parts if isinstance(getattr(each, "name", None), str)}
     return frozenset(
         position for position, iterator in enumerate(statement.iterators) if iterator.name in named
     )

@@ -401,3 +401,46 @@ for (int i = 0; i < m * (n + 1) - m; i++)
   x[i] = y[i] + 1;
 #pragma endscop
 m = 0;
+
+//# size_t_down_until_it_wraps: parallel
+for (size_t i = (size_t)n - 1; i < (size_t)n; i--)
+  x[i] = y[i] * 2;
+
+//# size_t_down_to_the_greatest: parallel
+size_t m = n;
+#pragma scop
+for (size_t i = m - 1; i != (size_t)-1; --i)
+  x[i] += y[i];
+#pragma endscop
+
+//# unsigned_down_from_anywhere: parallel
+unsigned m = n, first = n / 2;
+#pragma scop
+for (unsigned i = first; m > i; i -= 1)
+  for (unsigned j = m - 1; j < m; j--)
+    X[i][j] += y[j];
+#pragma endscop
+
+//# size_t_down_with_a_counter_of_the_function: parallel
+size_t i, m = n;
+#pragma scop
+for (i = m - 1; i < m; i--) {
+  if (a[i] > 3) continue;
+  x[i] += y[i];
+}
+#pragma endscop
+
+//# size_t_down_in_order: serial
+size_t m = n;
+#pragma scop
+for (size_t i = m - 2; i < m; i--)
+  x[i] += x[i + 1] * 0.5;
+#pragma endscop
+
+//# size_t_down_that_is_needed_after: endless-loop
+size_t i, m = n;
+#pragma scop
+for (i = m - 1; i < m; i--)
+  x[i] += y[i];
+#pragma endscop
+a[0] = i == (size_t)-1;

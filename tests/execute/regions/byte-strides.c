@@ -181,3 +181,9 @@ a[0] = p - (char *)x;
 #pragma scop
 for (int i = 0; i < n; i++) { char *p = (char *)a + 4 * i; *(int *)p += i; *(unsigned *)p /= 2; }
 #pragma endscop
+
+//# operand_that_moves_as_data_say: pointer-reassigned
+char *p = (char *)x; const long *s = steps(n); long step = s[1] / 8;
+#pragma scop
+for (int i = 0; i < n; i++) { if (a[i] > 3) p += 8 * step; *(double *)p += 1; }
+#pragma endscop

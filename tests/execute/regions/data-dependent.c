@@ -564,6 +564,18 @@ int m = n / 3 + 1;
 for (int i = n - 1; i >= 0; i -= m) for (int j = 0; j < n; j++) X[i][j] += y[i];
 #pragma endscop
 
+//# stride_of_size_t: parallel
+size_t m = n, step = n / 2 + 1;
+#pragma scop
+for (size_t i = 0; i < m; i += step) x[i] += y[i];
+#pragma endscop
+
+//# stride_of_unsigned: parallel
+unsigned m = n, step = n > 5 ? n / 4 : 4294967290u;
+#pragma scop
+for (unsigned i = m / 8; i < m; i += step) for (unsigned j = 0; j < m; j++) X[i][j] += y[j];
+#pragma endscop
+
 //# stride_from_parameter_in_order: serial
 int m = n / 5 + 1;
 #pragma scop

@@ -517,6 +517,50 @@ for (int t = 0; t < 4; t++) {
   y = s;
 }
 
+//# pointers_that_change_places_in_do_while: parallel
+int t = 0, steps = n % 5;
+#pragma scop
+do {
+  for (int i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1];
+  double *s = x; x = y; y = s;
+  t++;
+} while (t < steps);
+#pragma endscop
+a[0] = t; x[0] += 1;
+
+//# pointers_that_change_places_until_break: parallel
+int t = 0;
+#pragma scop
+for (;;) {
+  for (int i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1];
+  double *s = x; x = y; y = s;
+  if (++t == n) break;
+}
+#pragma endscop
+x[0] += t;
+
+//# pointers_that_change_places_until_break_in_the_middle: parallel
+int t = 0;
+#pragma scop
+while (1) {
+  for (int i = 1; i < n - 1; i++) y[i] = x[i - 1] + x[i + 1];
+  double *s = x; x = y; y = s;
+  t += 2;
+  if (t >= n) break;
+}
+#pragma endscop
+x[0] += 1;
+
+//# counted_by_do_while: parallel
+int t = n / 3, k = 0;
+#pragma scop
+do {
+  for (int i = 0; i < n; i++) X[k % n][i] += t;
+  k++, t -= 2;
+} while (t > 1);
+#pragma endscop
+a[0] = k, b[0] = t;
+
 //# rows_of_members: parallel
 struct node { double *x, *g; int n; } node = {x, y, n}, other = {z, y, n}, *p = &node, *q = &other;
 #pragma scop
@@ -844,3 +888,16 @@ for (int k = 0; k < size; k++)
   for (int j = 0; j < m; j++)
     X[j][k % n] += x[k];
 #pragma endscop
+
+//# tested_by_a_step_in_do_while: parallel
+int t = n / 2, k = n, m = 0;
+#pragma scop
+do {
+  for (int i = 0; i < n; i++) X[m % n][i] += t;
+  m++;
+} while (--t > 1);
+do {
+  for (int i = 0; i < n; i++) y[i] += x[i] * 2;
+} while (k--);
+#pragma endscop
+a[0] = m, b[0] = t, r[0] = k;

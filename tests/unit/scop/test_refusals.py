@@ -25,8 +25,8 @@ CASES = [
     ("non-affine-bound", "for (int i = 0; i < n / (i + 1); i++) a[i] = 0;", "int n, int *a"),
     (
         "non-constant-stride",
-        "for (unsigned i = 0; i < n; i += m) a[i] = 0;",
-        "unsigned n, unsigned m, int *a",
+        "for (unsigned short i = 0; i < n; i += m) a[i] = 0;",
+        "unsigned short n, unsigned short m, int *a",
     ),
     ("loop-header", "for (int i = 0; i < n; i = a[i]) a[i] = 0;", "int n, int *a"),
     ("loop-header", "for (int i = 1; i < n; i *= 2) a[i] = 0;", "int n, int *a"),
