@@ -138,7 +138,8 @@ class LaneElements:
     def _is_kept(self, accesses: list[OrderedAccess]) -> bool:
         """Whether vectors may have what ``accesses`` are of: adjacent numbers of the lanes, always."""
         bodies, element = self._scope.lanes.bodies, self._scope.lanes.type
-        if not all(each.certain for each in accesses):
+        # what is read under a condition is there, too: something certainly writes it
+        if not all(each.certain for each in accesses if each.access.kind is not AccessKind.READ):
             return False
         own = [each.access for each in accesses]
         known = [bodies.operands.get(id(each.node)) for each in own]

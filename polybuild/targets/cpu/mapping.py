@@ -322,11 +322,23 @@ class _CpuMapper:
             return node
         first = loop if alone else loop.band_split(1)
         lanes = self._lanes_of(first)
-        if lanes is None or not lanes.windows.loops:
+        if lanes is None:
+            return node
+        if _sums_rows(self._references_in_both(loop, node) if alone else references(self._scop, loop)):
+            return self._written_in_lanes(first, lanes)
+        if not lanes.windows.loops:
             return node
         if free != [0] and not _moves_rows(references(self._scop, loop), lanes):
             return node
         return self._written_in_lanes(first, lanes)
+
+    def _references_in_both(self, outer: isl.ScheduleNode, inner: isl.ScheduleNode) -> list[Reference]:
+        """The accesses in a band that is alone in another one, as functions of the members of both."""
+        pairs = zip(references(self._scop, outer), references(self._scop, inner), strict=True)
+        return [
+            replace(one, matrix=tuple((*a, *b) for a, b in zip(one.matrix, other.matrix, strict=True)))
+            for one, other in pairs
+        ]
 
     def _last_in_lanes(self, node: isl.ScheduleNode) -> isl.ScheduleNode:
         """The same of a band of several loops: that along which most elements are side by side, put last.
@@ -376,7 +388,8 @@ class _CpuMapper:
         if not far or band.node.band_n_member() == 1 or 0 not in coincident_members(band.node):
             return vector
         lanes = self._lanes_of(band.node.band_split(1))
-        return None if lanes is not None and _moves_rows(band.accesses, lanes) else vector
+        in_rows = lanes is not None and (_moves_rows(band.accesses, lanes) or _sums_rows(band.accesses))
+        return None if in_rows else vector
 
     def _shared_and_tiled(
         self, band: _BandFacts, vector: VectorLoop | None, around: _Around, *, threads: bool
@@ -389,9 +402,11 @@ class _CpuMapper:
         reduced = reduced_members(node, accesses, self._dependences)
         moved = without_accumulators(node, reduced, accesses, self._dependences)
         scalar = vector is None and band.innermost
+        # lanes have sums in registers along whole rows
+        in_sums = scalar and not self._context.options.tile_sizes and _sums_rows(accesses)
         last = node.band_n_member() - 1 if band.innermost else None
         inner = last if vector is None else vector.member
-        if not around.tiled and is_worth_tiling(
+        if not (around.tiled or in_sums) and is_worth_tiling(
             node, moved, self._context, len(reduced), inner=inner, scalar=scalar
         ):
             node = self._tile(node, accesses, vector, threads=threads)
@@ -593,6 +608,23 @@ def _shared_member(node: isl.ScheduleNode, coincident: Sequence[int], sizes: Seq
 def _moves_rows(accesses: Sequence[Reference], lanes: LaneLoop) -> bool:
     """Whether ``lanes`` of a band's first loop go along rows that they store, or load to store columns."""
     return bool(lanes.windows.loops) and (lanes.windows.are_stored or _transposes(accesses, lanes))
+
+
+def _sums_rows(accesses: Sequence[Reference]) -> bool:
+    """Whether a band's first loop goes over sums, side by side in memory, of what lies along rows.
+
+    Lanes of it keep them in registers. Where another loop is around it, each step loads and stores them all.
+    """
+    arrays = [each for each in accesses if each.access.array.extents]
+    written = [each for each in arrays if each.access.kind is not AccessKind.READ]
+    last = len(arrays[0].matrix[0]) - 1 if arrays else 0
+    return (
+        bool(written)
+        and last > 0
+        and all(each.access.kind is AccessKind.WRITE and each.is_adjacent(0) for each in written)
+        and not any(any(row[1:]) for each in written for row in each.matrix)
+        and all(each.stride(0) is not Stride.FAR or each.stride(last) is Stride.UNIT for each in arrays)
+    )
 
 
 def _transposes(accesses: Sequence[Reference], lanes: LaneLoop) -> bool:

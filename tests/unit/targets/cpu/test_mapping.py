@@ -12,11 +12,12 @@ from contexts import context_of
 from polybuild.analysis.trip_counts import trip_counts
 from polybuild.codegen.file.region import HostPlan, RunTimeChecks, write_region
 from polybuild.poly.marks import MarkKind
-from polybuild.poly.trees import descendants, mark_of
+from polybuild.poly.trees import descendants, is_band, mark_of
 from polybuild.schedule.legality import check_schedule
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.lane_loops import copies_in_row
-from polybuild.targets.cpu.mapping import CpuMapping
+from polybuild.targets.cpu.mapping import CpuMapping, map_to_cpu
+from polybuild.targets.cpu.search import choose_schedule
 
 MATRICES = "int n, double C[restrict n][n], double A[restrict n][n], double B[restrict n][n]"
 VECTORS = "int n, double *restrict a, double *restrict b, double *restrict c"
@@ -214,10 +215,25 @@ def test_what_is_sequential_stays_so(body, mapped):
     assert found.mapping.parallel_loops == 0
 
 
-def test_sums_of_rows(mapped):
-    found = mapped(ROW_SUMS, f"{MATRICES}, double *restrict a")
-    assert found.parallel("a") == [0]
-    assert "j" not in {found.nests["a"][depth].counter for depth in found.simd("a")}, "a sum is not reordered"
+@pytest.mark.parametrize("tile", [True, False])
+@pytest.mark.parametrize(
+    "body",
+    [
+        ROW_SUMS,
+        "for (int i = 0; i < n; i++) { a[i] = 0; for (int j = 0; j < n; j++) a[i] = a[i] + A[i][j] * b[j]; }",
+        "for (int i = 0; i < n; i++) for (int j = 1; j < n; j++) a[i] -= A[i][j] * b[j - 1];",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i] = A[i][j] < a[i] ? A[i][j] : a[i];",
+    ],
+)
+def test_sums_of_rows_are_in_lanes(model, body, tile):
+    """A sum is not reordered, and stays in a register along its row: no loop over rows is inside."""
+    found = model(body, f"{MATRICES}, double *restrict a, double *restrict b")
+    context = context_of(tile=tile)
+    order = choose_schedule(found.scop, found.dependences, context)
+    mapping = map_to_cpu(found.scop, found.dependences, order, context)
+    assert mapping.lane_loops()
+    assert not mapping.tile_sizes
+    assert any(is_band(each) for node in mapping.lane_loops() for each in descendants(node.child(0)))
 
 
 def test_a_tiny_inner_loop_is_not_for_threads(mapped):
