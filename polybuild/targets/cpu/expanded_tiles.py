@@ -138,10 +138,15 @@ def _gains(scop: Scop, expanded: ExpandedNest, mapping: CpuMapping) -> bool:
         return True  # what that is worth is compared with the original
     names = {each.name for each in expanded.arrays}
     tiles = [each for each in mapping.registers if each.update.name in expanded.nest.statements]
-    vectors = mapping.vector_statements() | mapping.lane_statements()
+    vectors, lanes = mapping.vector_statements(), mapping.lane_statements()
     if not tiles and expanded.nest.depth == 1:
         own = users_of(scop, expanded.arrays)
-        return own <= vectors and not any(_is_dot_product(scop, each) for each in own)
+        # lanes alone have variables of their own
+        return (
+            own <= vectors | lanes
+            and not own <= lanes
+            and not any(_is_dot_product(scop, each) for each in own)
+        )
     if private_rows(expanded):
         users = [each for each in scop.statements if each.name in users_of(scop, expanded.arrays)]
         deepest = max(len(each.iterators) for each in users)
