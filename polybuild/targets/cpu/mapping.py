@@ -15,6 +15,7 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext, Masks
+from polybuild.effort import COMPILERS_UNROLL
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band, is_mark, mark_of
@@ -324,7 +325,8 @@ class _CpuMapper:
         lanes = self._lanes_of(first)
         if lanes is None:
             return node
-        if _sums_rows(self._references_in_both(loop, node) if alone else references(self._scop, loop)):
+        both = self._references_in_both(loop, node) if alone else references(self._scop, loop)
+        if _sums_rows(node, both):
             return self._written_in_lanes(first, lanes)
         if not lanes.windows.loops:
             return node
@@ -388,7 +390,9 @@ class _CpuMapper:
         if not far or band.node.band_n_member() == 1 or 0 not in coincident_members(band.node):
             return vector
         lanes = self._lanes_of(band.node.band_split(1))
-        in_rows = lanes is not None and (_moves_rows(band.accesses, lanes) or _sums_rows(band.accesses))
+        in_rows = lanes is not None and (
+            _moves_rows(band.accesses, lanes) or _sums_rows(band.node, band.accesses)
+        )
         return None if in_rows else vector
 
     def _shared_and_tiled(
@@ -403,7 +407,7 @@ class _CpuMapper:
         moved = without_accumulators(node, reduced, accesses, self._dependences)
         scalar = vector is None and band.innermost
         # lanes have sums in registers along whole rows
-        in_sums = scalar and not self._context.options.tile_sizes and _sums_rows(accesses)
+        in_sums = scalar and not self._context.options.tile_sizes and _sums_rows(node, accesses)
         last = node.band_n_member() - 1 if band.innermost else None
         inner = last if vector is None else vector.member
         if not (around.tiled or in_sums) and is_worth_tiling(
@@ -610,17 +614,21 @@ def _moves_rows(accesses: Sequence[Reference], lanes: LaneLoop) -> bool:
     return bool(lanes.windows.loops) and (lanes.windows.are_stored or _transposes(accesses, lanes))
 
 
-def _sums_rows(accesses: Sequence[Reference]) -> bool:
-    """Whether a band's first loop goes over sums, side by side in memory, of what lies along rows.
+def _sums_rows(node: isl.ScheduleNode, accesses: Sequence[Reference]) -> bool:
+    """Whether a band's first loop goes over sums, side by side in memory, of what lies along long rows.
+
+    Those go along the last member of ``node``; compilers unroll loops of a few iterations.
 
     Lanes of it keep them in registers. Where another loop is around it, each step loads and stores them all.
     """
     arrays = [each for each in accesses if each.access.array.extents]
     written = [each for each in arrays if each.access.kind is not AccessKind.READ]
     last = len(arrays[0].matrix[0]) - 1 if arrays else 0
+    trips = trips_of(node, node.band_n_member() - 1)
     return (
         bool(written)
         and last > 0
+        and (trips is None or trips > COMPILERS_UNROLL)
         and all(each.access.kind is AccessKind.WRITE and each.is_adjacent(0) for each in written)
         and not any(any(row[1:]) for each in written for row in each.matrix)
         and all(each.stride(0) is not Stride.FAR or each.stride(last) is Stride.UNIT for each in arrays)
