@@ -21,7 +21,7 @@ from polybuild.c.conversions import limits
 from polybuild.c.intervals import Interval, combined, hull, negated, within
 from polybuild.c.literals import literal
 from polybuild.c.symbols import StorageClass, Symbol
-from polybuild.c.syntax_tree import changed_operand, has_side_effect, key, names_in, walk
+from polybuild.c.syntax_tree import NEGATED, changed_operand, has_side_effect, key, names_in, walk
 from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of
 from polybuild.scop.model import Scop, Statement
@@ -31,7 +31,6 @@ from polybuild.source.model import Region
 _Known = Mapping[object, Interval]
 """Of the expressions, by their keys, of which more is known than their types tell."""
 
-_OPPOSITES: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
@@ -99,9 +98,9 @@ class _DataRanges:
             return known
         if condition.op == ("&&" if holds else "||"):
             return self.where(condition.right, self.where(condition.left, known, holds=holds), holds=holds)
-        if condition.op not in _OPPOSITES:
+        if condition.op not in NEGATED:
             return known
-        operator = condition.op if holds else _OPPOSITES[condition.op]
+        operator = condition.op if holds else NEGATED[condition.op]
         known = self._compared(condition.left, operator, condition.right, known)
         return self._compared(condition.right, _MIRRORED[operator], condition.left, known)
 

@@ -105,6 +105,8 @@ def names_addressed_in(nodes: Iterable[c_ast.Node]) -> frozenset[str]:
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 TRUTHS = COMPARISONS | {"&&", "||"}
 """Operators of two operands whose value is 0 or 1."""
+NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+"""The comparisons that hold where others do not."""
 
 
 def structure_of(node: c_ast.Node) -> c_ast.Node:

@@ -81,16 +81,29 @@ class _Moves:
         """``cast`` of a moved pointer with the pointer cast first; None where that is not to be said."""
         kind = self._region.visible.scope.resolve(cast.to_type)
         size = self._elements.size(kind.target) if isinstance(kind, PointerType) else None
-        offset: c_ast.Node | None = None
-        pointer = uncast(cast)
-        while (move := moved(pointer)) is not None:
-            base, by, op = move
-            source = self._elements.type(base)
-            unit = self._elements.size(source.target) if isinstance(source, PointerType) else None
-            elements = None if size is None or unit is None else self._elements.moved_by(by, unit, size)
-            if elements is None:
-                return None
-            first = c_ast.UnaryOp("-", elements, by.coord) if op == "-" else elements
-            offset = first if offset is None else c_ast.BinaryOp("+", first, offset, by.coord)
-            pointer = uncast(base)
+        move = None if size is None else unmoved(uncast(cast), size, self._elements)
+        if move is None:
+            return None
+        pointer, offset = move
         return c_ast.BinaryOp("+", c_ast.Cast(cast.to_type, pointer, cast.coord), offset, cast.coord)
+
+
+def unmoved(
+    pointer: c_ast.Node, size: int, elements: WholeElements
+) -> tuple[c_ast.Node, c_ast.Node | None] | None:
+    """What ``pointer`` is moved from, casts aside, and how far: by so many elements of ``size`` bytes.
+
+    None where that may be no whole number; no number where it is not moved.
+    """
+    offset: c_ast.Node | None = None
+    while (move := moved(pointer)) is not None:
+        base, by, op = move
+        source = elements.type(base)
+        unit = elements.size(source.target) if isinstance(source, PointerType) else None
+        whole = None if unit is None else elements.moved_by(by, unit, size)
+        if whole is None:
+            return None
+        first = c_ast.UnaryOp("-", whole, by.coord) if op == "-" else whole
+        offset = first if offset is None else c_ast.BinaryOp("+", first, offset, by.coord)
+        pointer = uncast(base)
+    return pointer, offset

@@ -22,7 +22,7 @@ from polybuild.c.syntax_tree import duplicate, mapped, walk
 from polybuild.c.synthetic import ElementPointer
 from polybuild.c.types import IntegerType, PointerType, Type, VoidType
 from polybuild.diagnostics import Unsupported
-from polybuild.normalise.byte_offsets import moved, uncast
+from polybuild.normalise.byte_offsets import moved, uncast, unmoved
 from polybuild.normalise.names import Names, Variable, resolve, unused_name
 from polybuild.normalise.upward_exposed import read_after, read_before_written
 from polybuild.normalise.whole_elements import WholeElements
@@ -218,7 +218,7 @@ class _InElements:
             return declared
         if isinstance(node, c_ast.Assignment) and (own := self._walker(node.lvalue)) is not None:
             same = node.op == "="
-            value = self._value(own, node.rvalue) if same else self._elements(own, node.rvalue, 1)
+            value = self._value(own, node.rvalue) if same else self._step(own, node.rvalue)
             return c_ast.Assignment(node.op, c_ast.ID(own.name, node.coord), value, node.coord)
         if uncast(node) is not node and (own := self._walker(_root(node))) is not None:
             return self._value(own, node)
@@ -233,22 +233,16 @@ class _InElements:
         walker = self._walker(_root(pointer))
         if walker is None:
             return c_ast.Cast(own.cast.to_type, mapped(pointer, self.visit), pointer.coord)
-        offset: c_ast.Node | None = None
-        pointer = uncast(pointer)
-        while (move := moved(pointer)) is not None:
-            base, by, op = move
-            source = self.elements.type(base)
-            unit = self.elements.size(source.target) if isinstance(source, PointerType) else None
-            by = self._elements(own, by, unit)
-            first = c_ast.UnaryOp("-", by, by.coord) if op == "-" else by
-            offset = first if offset is None else c_ast.BinaryOp("+", first, offset, by.coord)
-            pointer = uncast(base)
-        start = c_ast.ID(walker.name, pointer.coord)
-        return start if offset is None else c_ast.BinaryOp("+", start, offset, pointer.coord)
+        move = unmoved(uncast(pointer), own.size, self.elements)
+        if move is None:
+            raise _NotWhole
+        base, offset = move
+        start = c_ast.ID(walker.name, base.coord)
+        return start if offset is None else c_ast.BinaryOp("+", start, self.visit(offset), base.coord)
 
-    def _elements(self, own: _TypedWalker, by: c_ast.Node, unit: int | None) -> c_ast.Node:
-        """``by`` units of so many bytes in elements of ``own``."""
-        found = None if unit is None else self.elements.moved_by(by, unit, own.size)
+    def _step(self, own: _TypedWalker, by: c_ast.Node) -> c_ast.Node:
+        """``by`` bytes in elements of ``own``."""
+        found = self.elements.moved_by(by, 1, own.size)
         if found is None:
             raise _NotWhole
         return self.visit(found)

@@ -14,14 +14,13 @@ from pycparser import c_ast
 from polybuild.c import types
 from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import promoted_integer
-from polybuild.c.syntax_tree import has_side_effect, key, names_in
+from polybuild.c.syntax_tree import NEGATED, has_side_effect, key, names_in
 from polybuild.c.synthetic import number
 from polybuild.normalise.state import PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import Sum, sum_of, tree_of, wide_tree
 from polybuild.values import dataclass
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
-_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +150,9 @@ def end_of(
 def _without_negation(cond: c_ast.Node | None) -> c_ast.Node | None:
     """``cond`` as the opposite comparison where it is that a comparison does not hold."""
     inner = cond.expr if isinstance(cond, c_ast.UnaryOp) and cond.op == "!" else None
-    if not isinstance(inner, c_ast.BinaryOp) or inner.op not in _NEGATED:
+    if not isinstance(inner, c_ast.BinaryOp) or inner.op not in NEGATED:
         return cond
-    return c_ast.BinaryOp(_NEGATED[inner.op], inner.left, inner.right, inner.coord)
+    return c_ast.BinaryOp(NEGATED[inner.op], inner.left, inner.right, inner.coord)
 
 
 def _compares_values(cond: c_ast.BinaryOp, induction: BasicInductionVariable, state: SymbolicState) -> bool:

@@ -12,6 +12,7 @@ import dataclasses
 
 from pycparser import c_ast
 
+from polybuild.c.basic_types import INT
 from polybuild.c.declarations import evaluate
 from polybuild.c.syntax_tree import duplicate, has_side_effect, mapped, names_in, walk
 from polybuild.c.synthetic import number, plus, type_name
@@ -88,7 +89,7 @@ class _DownToZero:
             op, limit, own = _FLIPPED[op], own, limit
         if not isinstance(own, c_ast.ID) or own.name != counter.name or op == ">":
             return None
-        if not isinstance(kind, IntegerType) or kind.signed or kind.width < 32:
+        if not isinstance(kind, IntegerType) or kind.signed or kind.width < INT.width:
             return None
         changed = counter in self._names.written or counter in self._names.escaping
         outlives = not counter.local and (counter.name in self._live or counter.storage.is_static)

@@ -19,7 +19,7 @@ from polybuild.c.basic_types import BOOL, INT
 from polybuild.c.conversions import WIDE, common_integer, holds, limits, promoted_integer
 from polybuild.c.declarations import size_of
 from polybuild.c.literals import integer_value, literal
-from polybuild.c.syntax_tree import location
+from polybuild.c.syntax_tree import NEGATED, location
 from polybuild.c.synthetic import EntryNumber, ExactCast, PointerTest, Quotient
 from polybuild.c.types import IntegerType
 from polybuild.c.typing import type_of
@@ -43,7 +43,6 @@ _COMPARISONS: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
     "==": isl.PwAff.eq_set,
     "!=": isl.PwAff.ne_set,
 }
-_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _LOGICAL = {"&&", "||"}
 # What is evaluated wherever its point is reached; a subscript may stand in code that is not.
 _EAGER = {"bound", "condition"}
@@ -569,7 +568,7 @@ class Expressions:
         compares = isinstance(node, c_ast.BinaryOp) and not isinstance(node, PointerTest)
         if compares and node.op in _COMPARISONS:
             lhs, rhs, _ = self._operands(node, point, exact=True)
-            return _COMPARISONS[_NEGATED[node.op] if negated else node.op](lhs, rhs)
+            return _COMPARISONS[NEGATED[node.op] if negated else node.op](lhs, rhs)
         value = self.value(node, point)
         return value.zero_set() if negated else value.non_zero_set()
 

@@ -406,7 +406,6 @@ class _CpuMapper:
         reduced = reduced_members(node, accesses, self._dependences)
         moved = without_accumulators(node, reduced, accesses, self._dependences)
         scalar = vector is None and band.innermost
-        # lanes have sums in registers along whole rows
         in_sums = scalar and not self._context.options.tile_sizes and _sums_rows(node, accesses)
         last = node.band_n_member() - 1 if band.innermost else None
         inner = last if vector is None else vector.member
@@ -617,9 +616,8 @@ def _moves_rows(accesses: Sequence[Reference], lanes: LaneLoop) -> bool:
 def _sums_rows(node: isl.ScheduleNode, accesses: Sequence[Reference]) -> bool:
     """Whether a band's first loop goes over sums, side by side in memory, of what lies along long rows.
 
-    Those go along the last member of ``node``; compilers unroll loops of a few iterations.
-
-    Lanes of it keep them in registers. Where another loop is around it, each step loads and stores them all.
+    The last member of ``node`` goes along these; compilers unroll it where it has a few iterations. Lanes
+    keep sums in registers along whole rows. With the first loop inside, each step loads and stores them all.
     """
     arrays = [each for each in accesses if each.access.array.extents]
     written = [each for each in arrays if each.access.kind is not AccessKind.READ]

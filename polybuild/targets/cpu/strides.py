@@ -12,8 +12,11 @@ from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.relations import maps_of
 from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import Access, Scop, Statement
-from polybuild.targets.cpu.indirect_steps import indirect_steps
+from polybuild.targets.cpu.indirect_steps import Steps, indirect_steps
 from polybuild.values import dataclass
+
+Matrix = tuple[Steps, ...]
+"""The steps of each subscript of an access per step of each counter, or of each member of a band."""
 
 
 class Stride(Enum):
@@ -34,7 +37,7 @@ class Reference:
 
     statement: Statement
     access: Access
-    matrix: tuple[tuple[int | None, ...], ...]
+    matrix: Matrix
 
     def stride(self, member: int) -> Stride:
         """The stride along one member, the others and all inner loops fixed."""
@@ -141,7 +144,7 @@ def _references_of(
         element, steps = _subscripts(access.relation)
         if element is None:
             steps = _chosen_by_data(Itself(access), of, scop)
-            matrix: _Matrix = tuple(_composed(row, moved, len(members)) for row in steps)
+            matrix: Matrix = tuple(_composed(row, moved, len(members)) for row in steps)
         elif element.n_piece() > 1 or instance.n_piece() > 1 or (_is_linear(steps) and _is_linear(moved)):
             matrix = tuple(_composed(row, moved, len(members)) for row in steps)
         else:  # divisions may cancel
@@ -156,11 +159,8 @@ def goes_along_windows(access: Access) -> bool:
     return bool(steps) and sum(1 for step in steps[-1] if step) > 1
 
 
-_Matrix = tuple[tuple[int | None, ...], ...]
-
-
 @remembered
-def _subscripts(relation: isl.Map) -> tuple[isl.PwMultiAff | None, _Matrix]:
+def _subscripts(relation: isl.Map) -> tuple[isl.PwMultiAff | None, Matrix]:
     """The element that an access touches, and the step of each subscript per step of each counter.
 
     None where it may be one of several.
@@ -172,7 +172,7 @@ def _subscripts(relation: isl.Map) -> tuple[isl.PwMultiAff | None, _Matrix]:
 
 
 @remembered
-def _chosen_by_data(access: Itself[Access], statement: Itself[Statement], scop: Itself[Scop]) -> _Matrix:
+def _chosen_by_data(access: Itself[Access], statement: Itself[Statement], scop: Itself[Scop]) -> Matrix:
     """The same of an ``access`` that may be to one of several elements, as far as anything is known.
 
     Data may choose the row alone, or where it begins.
@@ -191,7 +191,7 @@ def _chosen_by_data(access: Itself[Access], statement: Itself[Statement], scop: 
 
 
 @remembered
-def parametric_offset(relation: isl.Map) -> _Matrix:
+def parametric_offset(relation: isl.Map) -> Matrix:
     """How much of each parameter is in each subscript of an access; none where that differs.
 
     Accesses that are alike but for that, as ``a[i]`` and ``a[i + n]``, are to other elements.
@@ -208,17 +208,17 @@ def parametric_offset(relation: isl.Map) -> _Matrix:
     return tuple(found)
 
 
-def _matrix(element: isl.PwMultiAff, members: range) -> _Matrix:
+def _matrix(element: isl.PwMultiAff, members: range) -> Matrix:
     """The steps of each subscript of an element per step of each of the ``members``."""
     return tuple(_row(element.get_pw_aff(dim), members) for dim in range(element.dim(isl.dim_type.out)))
 
 
-def _is_linear(rows: _Matrix) -> bool:
+def _is_linear(rows: Matrix) -> bool:
     """Whether all steps are known."""
     return all(step is not None for row in rows for step in row)
 
 
-def _composed(steps: Sequence[int | None], moved: _Matrix, members: int) -> tuple[int | None, ...]:
+def _composed(steps: Sequence[int | None], moved: Matrix, members: int) -> tuple[int | None, ...]:
     """The steps of a subscript per step of each member, which moves counters by its column of ``moved``."""
     return tuple(
         _sum(tuple(_product(step, row[member]) for step, row in zip(steps, moved, strict=True)))

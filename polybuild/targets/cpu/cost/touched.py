@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from polybuild.scop.model import AccessKind
-from polybuild.targets.cpu.strides import Reference, parametric_offset
+from polybuild.targets.cpu.strides import Matrix, Reference, parametric_offset
 from polybuild.targets.cpu.tilesizes import element_size
 from polybuild.values import dataclass
-
-Matrix = tuple[tuple[int | None, ...], ...]
 
 _Steps = tuple[tuple[int, int | None], ...]
 
@@ -98,10 +96,10 @@ class ArrayPart:
         return ArrayPart(self.array, _neighbour(self.matrix, others)[:-1], self.offset)
 
     @property
-    def is_linear(self) -> bool:
-        """Whether its steps are all numbers, or none of them: data choose these."""
+    def is_partial(self) -> bool:
+        """Whether some of its steps are numbers, and others are not known."""
         steps = [step for row in self.matrix for step in row]
-        return None not in steps or not any(step is not None for step in steps)
+        return None in steps and any(step is not None for step in steps)
 
 
 def _neighbour(matrix: Matrix, others: Iterable[Matrix]) -> Matrix:
@@ -169,7 +167,7 @@ class Touched:
         if number in self.rows:
             return self.rows[number]
         part = self.parts[number]
-        if not part.is_linear:
+        if part.is_partial:
             others = (self.parts[each] for each in among)
             return self._number(part.rows(each.matrix for each in others if each.array == part.array))
         self.rows[number] = self._number(part.rows())

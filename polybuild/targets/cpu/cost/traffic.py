@@ -13,8 +13,8 @@ from dataclasses import field
 
 from polybuild.targets.cpu.cost.extents import Extents
 from polybuild.targets.cpu.cost.nest import Nest, NestLeaf, NestLoop, NestSequence, leaves
-from polybuild.targets.cpu.cost.touched import Matrix, Touched, TouchedRows
-from polybuild.targets.cpu.strides import Reference, parametric_offset
+from polybuild.targets.cpu.cost.touched import Touched, TouchedRows
+from polybuild.targets.cpu.strides import Matrix, Reference, parametric_offset
 from polybuild.values import dataclass
 
 
