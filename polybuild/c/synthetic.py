@@ -63,6 +63,12 @@ class Quotient(EntryNumber):
     __slots__ = ()
 
 
+class StepCount(EntryNumber):
+    """``e / n`` of numbers that do not change in the region, ``n`` greater than 0: rounded towards zero."""
+
+    __slots__ = ()
+
+
 class Displaced(c_ast.BinaryOp):  # type: ignore[misc]
     """``p + d`` of an array and a number that do not change in the region: a pointer to another array."""
 
@@ -143,6 +149,10 @@ def never(condition: c_ast.Node, reason: str) -> c_ast.FuncCall:
 
 def number(value: int) -> c_ast.Node:
     """``value`` as C text has it."""
+    if value >= 1 << 63:
+        return c_ast.Constant("unsigned long long int", f"{value}ull")
+    if value == -1 << 63:  # C has no literal of that
+        return c_ast.BinaryOp("-", number(value + 1), number(1))
     literal = c_ast.Constant("int" if abs(value) < 1 << 31 else "long long int", str(abs(value)))
     return c_ast.UnaryOp("-", literal) if value < 0 else literal
 

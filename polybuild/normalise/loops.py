@@ -37,6 +37,7 @@ from polybuild.normalise.names import Variable
 from polybuild.normalise.periodic_values import Cycle, after_cycle, cycles, in_cycle
 from polybuild.normalise.state import NotFollowable, PointerValue, SymbolicState, SymbolicValue
 from polybuild.normalise.sums import Sum, sum_of, tree_of, wide_tree, without_equal_factors
+from polybuild.normalise.symbolic_steps import SymbolicStep, symbolic_step
 from polybuild.normalise.wrap_around import settled_value, wrapped_after, wrapped_at_iteration
 from polybuild.values import dataclass
 
@@ -284,7 +285,9 @@ class LoopNormaliser:
         if variable is None:
             raise NotFollowable(min(changed, key=lambda each: each.name))
         before = dict(state.values)
-        induction, declaration, kind = self._counter(variable, increments[variable].number or 0, node)
+        symbolic = symbolic_step(increments[variable], state)
+        step = increments[variable].number or 0
+        induction, declaration, kind = self._counter(variable, step, node)
         name = induction.counter.name
         state.scopes.append({name: kind})
         state.counters.append(name)
@@ -300,19 +303,8 @@ class LoopNormaliser:
             cond, body = self._evaluated(node.cond), list[c_ast.Node]()
         else:
             cond, body = self._iteration(node)
-        trips = None
-        if isinstance(node, c_ast.DoWhile):
-            body += self._last_values(node)
-            again = trip_count(cond, induction, state)
-            trips = None if again is None else c_ast.BinaryOp("+", again, number(1))
-            cond = _or_first(cond, induction)
-        else:
-            if isinstance(variable.type, types.IntegerType) and induction.counter.name != variable.name:
-                cond = self._from_zero(cond, induction)
-            elif {*names_in(induction.start), *names_in(cond)}.intersection(state.starts.values()):
-                cond = self._from_data(cond, induction)
-            trips = trip_count(cond, induction, state)
-            body += self._tested(node)
+        cond, trips = self._head(node, variable, cond, induction, symbolic)
+        body += self._last_values(node) if isinstance(node, c_ast.DoWhile) else self._tested(node)
         state.counters.pop()
         state.scopes.pop()
         following = c_ast.Assignment("+=", duplicate(induction.counter), number(induction.step), node.coord)
@@ -321,6 +313,7 @@ class LoopNormaliser:
 
         state.values = dict(before)
         ahead = [] if isinstance(node, c_ast.DoWhile) else self._tested(node)
+        ahead += [] if symbolic is None else [symbolic.is_not_positive(state, node)]
         state.values = dict(before)
         statements = self._after([*ahead, loop], before, changes, (induction, trips), changed)
         stepped = self._context.changed_in(node.cond)
@@ -330,6 +323,29 @@ class LoopNormaliser:
             for each in self._tested(node):  # the test that ends the loop
                 statements = with_last_value(statements, self._named(each, stepped), self._state)
         return statements
+
+    def _head(
+        self,
+        node: Loop,
+        variable: Variable,
+        cond: c_ast.Node | None,
+        induction: BasicInductionVariable,
+        symbolic: SymbolicStep | None,
+    ) -> tuple[c_ast.Node | None, c_ast.Node | None]:
+        """The condition of ``node`` once ``variable`` has become its counter, and how often it runs."""
+        if symbolic is not None:
+            cond = symbolic.condition(cond, induction.counter, self._state)
+            if cond is None:
+                raise NotFollowable(variable)
+        if isinstance(node, c_ast.DoWhile):
+            again = trip_count(cond, induction, self._state)
+            trips = None if again is None else c_ast.BinaryOp("+", again, number(1))
+            return _or_first(cond, induction), trips
+        if isinstance(variable.type, types.IntegerType) and induction.counter.name != variable.name:
+            cond = self._from_zero(cond, induction)
+        elif cond and {*names_in(induction.start), *names_in(cond)}.intersection(self._state.starts.values()):
+            cond = self._from_data(cond, induction)
+        return cond, trip_count(cond, induction, self._state)
 
     @staticmethod
     def _named(assignment: c_ast.Node, variables: Iterable[Variable]) -> Variable:
@@ -353,14 +369,16 @@ class LoopNormaliser:
 
         For a pointer it counts elements from the value before the loop, as for a number that starts at
         a product; where an unsigned variable wraps around, it goes on beyond the limits of the type.
+        A ``step`` of 0 stands for a variable: iterations are counted then.
         """
         value = self._state.values[variable]
         if value is None or variable.name in self._state.counters:
             raise NotFollowable(variable)
+        symbolic, step = not step, step or 1
         name, start, kind = self._context.unused(f"{variable.name}_index"), number(0), LONG_LONG
         if not isinstance(value, PointerValue):
             assert isinstance(variable.type, types.IntegerType)  # noqa: S101 - only these are followed
-            from_zero = _has_product(value, variable.type, self._state)
+            from_zero = symbolic or _has_product(value, variable.type, self._state)
             if from_zero and self._is_stepped_in_test(variable, node):
                 raise NotFollowable(variable)
             start = start if from_zero else value
@@ -422,11 +440,17 @@ class LoopNormaliser:
         return tree_of(sum_of(value, kind, typing).plus(Sum(step)), kind, typing)
 
     def _chosen(self, node: Loop, increments: Mapping[Variable, Sum]) -> Variable | None:
-        """The variable that counts the loop: a constant change each time, and its value decides the end."""
+        """The variable that counts the loop: the same change each time, and its value decides the end.
+
+        One with a change that is a variable does so where no other has a constant one.
+        """
         if node.cond is None:
             return None
         tested = set(names_in(node.cond))
-        steady = [each for each, change in increments.items() if change.number and each.name in tested]
+        changing = {each: change for each, change in increments.items() if each.name in tested}
+        steady = [each for each, change in changing.items() if change.number]
+        if not steady:
+            steady = [each for each in changing if symbolic_step(changing[each], self._state) is not None]
         steady.sort(key=lambda each: (isinstance(each.type, types.PointerType), each.name))
         return steady[0] if steady else None
 

@@ -123,7 +123,7 @@ def without_equal_factors(total: Sum, typing: Typing) -> Sum:
     for one, other in itertools.permutations(products, 2):
         if one.factor != -other.factor:
             continue
-        sides = _sides(one.node), _sides(other.node)
+        sides = factors_of(one.node), factors_of(other.node)
         for (left, factor), (right, same) in itertools.product(*sides):
             common = sum_of(factor, LONG_LONG, typing)
             if common.plus(sum_of(same, LONG_LONG, typing), -1).number != 0:
@@ -142,10 +142,11 @@ def _is_product(node: c_ast.Node, typing: Typing) -> bool:
     return signed and isinstance(node, c_ast.BinaryOp) and node.op == "*"
 
 
-def _sides(product: c_ast.Node) -> Iterator[tuple[c_ast.Node, c_ast.Node]]:
-    """The factors of ``product``, either first."""
-    yield product.left, product.right
-    yield product.right, product.left
+def factors_of(node: c_ast.Node) -> Iterator[tuple[c_ast.Node, c_ast.Node]]:
+    """The factors of ``node`` if that is a product, either first."""
+    if isinstance(node, c_ast.BinaryOp) and node.op == "*":
+        yield node.left, node.right
+        yield node.right, node.left
 
 
 def _widens(kind: Type, source: Type) -> bool:

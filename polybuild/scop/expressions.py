@@ -10,7 +10,7 @@ type. So ``i + n - 1`` of unsigned values asks nothing of ``n - 1`` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 import islpy as isl
 from pycparser import c_ast
@@ -33,16 +33,9 @@ from polybuild.scop.parameters import GIVEN, OPERATIONS
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.references import check_object, resolve_reference
 from polybuild.scop.remainders import counters_alone, is_far, quotient_near_zero, remainder
+from polybuild.scop.wide_numbers import COMPARISONS, GREATEST, compared, near_zero, parts_of
 from polybuild.values import dataclass
 
-_COMPARISONS: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
-    "<": isl.PwAff.lt_set,
-    "<=": isl.PwAff.le_set,
-    ">": isl.PwAff.gt_set,
-    ">=": isl.PwAff.ge_set,
-    "==": isl.PwAff.eq_set,
-    "!=": isl.PwAff.ne_set,
-}
 _LOGICAL = {"&&", "||"}
 # What is evaluated wherever its point is reached; a subscript may stand in code that is not.
 _EAGER = {"bound", "condition"}
@@ -82,12 +75,18 @@ class Expressions:
     def subscript(self, node: c_ast.Node, point: ProgramPoint) -> isl.PwAff:
         """The value of a subscript; address arithmetic itself wraps at 64 bits."""
         affine = self.affine(node, point)
-        return affine.value if affine.type.width == 64 else self.within_type_range(affine, node, point).value
+        if affine.type.width == 64:
+            return near_zero(affine.value, affine.type)
+        return self.within_type_range(affine, node, point).value
 
     def within_type_range(self, affine: Affine, node: c_ast.Node, point: ProgramPoint) -> Affine:
         """``affine`` with its value in the range of its type, by proof or as a violation to exclude."""
         if not affine.pending:
             return affine
+        parts = parts_of(affine.value, affine.type)
+        if parts.others is None:
+            return Affine(parts.joined(None), affine.type)
+        affine = Affine(parts.others, affine.type, pending=True)
         value = affine.value
         low, high = limits(affine.type)
         if self._must_wrap(affine, point):
@@ -109,7 +108,7 @@ class Expressions:
                     wide=abs(bound) >= WIDE - 1,
                 )
             )
-        return Affine(value, affine.type)
+        return Affine(parts.joined(value), affine.type)
 
     def _must_wrap(self, affine: Affine, point: ProgramPoint) -> bool:
         """Whether the value leaves its type whatever the parameters are: ``i - 1u`` for ``i`` from 0."""
@@ -160,7 +159,7 @@ class Expressions:
             converted = self.convert(operand, kind, source, point)
             if exact or kind.signed:
                 converted = self.within_type_range(converted, source, point)
-            operands.append(converted.value)
+            operands.append(converted.value if exact else near_zero(converted.value, kind))
         return operands[0], operands[1], kind
 
     # Values
@@ -373,7 +372,7 @@ class Expressions:
 
     def _binary(self, node: c_ast.BinaryOp, point: ProgramPoint) -> Affine:
         op = node.op
-        if op in _COMPARISONS or op in _LOGICAL:
+        if op in COMPARISONS or op in _LOGICAL:
             return self._truth(node, point)
         if op in {"+", "-"}:
             left, right, kind = self._operands(node, point, exact=False)
@@ -433,8 +432,11 @@ class Expressions:
     def _product(self, left: isl.PwAff, right: isl.PwAff, node: c_ast.Node) -> isl.PwAff:
         for factor, other in ((left, right), (right, left)):
             number = spaces.constant_value(factor)
-            if number is not None:
-                return other.scale_val(value_of(number))
+            if number is None:
+                continue
+            if abs(number) > GREATEST // 2 and spaces.constant_value(other) is None:
+                raise self._refusal("non-affine", f"a product by {number} hardly stays within 64 bits", node)
+            return other.scale_val(value_of(number))
         raise self._refusal("non-affine", "it multiplies two values that are not constant", node)
 
     def _division(self, node: c_ast.BinaryOp, point: ProgramPoint) -> Affine:
@@ -448,6 +450,8 @@ class Expressions:
                 return Affine(value, kind)
             quotient = self._quotient_by_parameter(left, right, node, point)
             return Affine(quotient if node.op == "/" else remainder(left, right, quotient), kind)
+        if number > GREATEST and spaces.constant_value(left) is None:
+            return Affine(spaces.constant(point.depth, 0) if node.op == "/" else left, kind)
         size = value_of(abs(number))
         if not kind.signed or self._never_negative(left, point):
             quotient, rest = left.scale_down_val(size).floor(), self._modulo(left, abs(number), point)
@@ -515,18 +519,20 @@ class Expressions:
         count = spaces.constant_value(right.value)
         if count is None or not 0 <= count < kind.width:
             raise self._refusal("non-affine", "it shifts by a value that is not constant", node)
-        power = value_of(1 << count)
+        power = spaces.constant(point.depth, 1 << count)
         if node.op == "<<":
             value = self.convert(left, kind, node, point).value
-            return Affine(value.scale_val(power), kind, pending=not kind.signed)
+            return Affine(self._product(value, power, node), kind, pending=not kind.signed)
         value = self.within_type_range(left, node, point).value
-        return Affine(value.scale_down_val(power).floor(), kind)
+        if 1 << count > GREATEST and spaces.constant_value(value) is None:
+            return Affine(value.neg().pos_set().indicator_function().neg(), kind)
+        return Affine(value.scale_down_val(value_of(1 << count)).floor(), kind)
 
     def _masked(self, node: c_ast.BinaryOp, left: Affine, right: Affine, point: ProgramPoint) -> Affine:
         """``left & right``: the low bits of a value, or all others."""
         if spaces.constant_value(right.value) is None:
             left, right = right, left
-        mask = spaces.constant_value(right.value)
+        mask = spaces.constant_value(near_zero(right.value, right.type))
         kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
         rest = mask if mask is None or mask >= 0 else -1 - mask
         narrow = mask is not None and mask < 0 and not right.type.signed and right.type.width < kind.width
@@ -537,7 +543,9 @@ class Expressions:
             left = self.convert(left, kind, node, point)
         if mask < 0 or mask.bit_length() >= left.type.width:
             left = self.within_type_range(left, node, point)
-        low = self._modulo(left.value, rest + 1, point)
+        if rest + 1 > GREATEST and not self._never_negative(left.value, point):
+            raise self._refusal("non-affine", "it drops the sign of a value", node)
+        low = left.value if rest + 1 > GREATEST else self._modulo(left.value, rest + 1, point)
         return Affine(left.value.sub(low) if mask < 0 else low, kind)
 
     def _inverted(self, node: c_ast.BinaryOp, left: Affine, right: Affine, point: ProgramPoint) -> Affine:
@@ -545,7 +553,7 @@ class Expressions:
         if spaces.constant_value(right.value) is None:
             left, right = right, left
         mask = spaces.constant_value(right.value)
-        if mask is None or mask < 0 or mask & (mask + 1):
+        if mask is None or mask < 0 or mask & (mask + 1) or mask >= GREATEST:
             raise self._refusal("non-affine", "it turns round bits other than the lowest ones", node)
         kind = common_integer(left.type, right.type, self._facts.region.visible.scope.data_model)
         value = self.within_type_range(self.convert(left, kind, node, point), node, point).value
@@ -566,9 +574,9 @@ class Expressions:
             right = self.condition(node.right, rest, negated=negated)
             return left.intersect(right) if both else left.union(right).coalesce()
         compares = isinstance(node, c_ast.BinaryOp) and not isinstance(node, PointerTest)
-        if compares and node.op in _COMPARISONS:
+        if compares and node.op in COMPARISONS:
             lhs, rhs, _ = self._operands(node, point, exact=True)
-            return _COMPARISONS[NEGATED[node.op] if negated else node.op](lhs, rhs)
+            return compared(NEGATED[node.op] if negated else node.op, lhs, rhs)
         value = self.value(node, point)
         return value.zero_set() if negated else value.non_zero_set()
 

@@ -168,6 +168,10 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         """A division."""
         return self.visit_BinaryOp(node)
 
+    def visit_StepCount(self, node: c_ast.BinaryOp) -> str:  # noqa: N802
+        """A division."""
+        return self.visit_BinaryOp(node)
+
     def visit_PointerCast(self, node: c_ast.Cast) -> str:  # noqa: N802
         """A cast pointer, ready to be followed."""
         return f"({self.visit_Cast(node)})"

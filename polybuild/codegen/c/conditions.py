@@ -24,6 +24,7 @@ from polybuild.codegen.c.expressions import (
 )
 from polybuild.codegen.c.inspectors import Extrema
 from polybuild.codegen.c.names_in_use import NamesInUse
+from polybuild.codegen.c.sum_limits import has_far_limits, sum_limits_text
 from polybuild.codegen.file.pointer_rows import ROWS, STRUCTURE
 from polybuild.codegen.file.team import TEAM
 from polybuild.scop.model import Assumption, ProductLimit, Scop, WholeMultiple
@@ -142,9 +143,14 @@ class ConditionPrinter:
         return Condition(generated, meaning, reason, line, failure or f"not {meaning} ({reason})")
 
     def _assumption(self, assumption: Assumption) -> Condition:
-        expression = self._build.expr_from_set(assumption.condition.coalesce())
-        line = assumption.location.line
-        return self._both(lambda printer, _: printer.text(expression, AND), assumption.reason, line)
+        condition = assumption.condition.coalesce()
+        text = partial(sum_limits_text, self._build, condition) if has_far_limits(condition) else None
+        expression = self._build.expr_from_set(condition)
+        return self._both(
+            lambda printer, _: text(printer) if text else printer.text(expression, AND),
+            assumption.reason,
+            assumption.location.line,
+        )
 
     def _limit(self, limit: ProductLimit | WholeMultiple) -> Condition:
         return self._multiple(limit) if isinstance(limit, WholeMultiple) else self._product(limit)

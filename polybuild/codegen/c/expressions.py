@@ -118,9 +118,7 @@ class ExpressionPrinter:
             self._in_use.variables.add(name)
             return name, ATOM
         if kind == isl.ast_expr_type.int:
-            value = expression.int_get_val().to_python()
-            # beyond int, C gives a literal the type it needs; a negative one is a unary expression
-            return str(value), ATOM if value >= 0 else UNARY
+            return _number(expression.int_get_val().to_python())
         return self._operation(expression)
 
     def _operation(self, expression: isl.AstExpr) -> tuple[str, int]:
@@ -166,6 +164,14 @@ class ExpressionPrinter:
         for argument in arguments[1:]:
             text = f"{name}({text}, {self.text(argument)})"
         return text
+
+
+def _number(value: int) -> tuple[str, int]:
+    """``value`` as C has it."""
+    # beyond int, C gives a literal the type it needs; a negative one is a unary expression
+    if value == -1 << 63:
+        return f"{value + 1} - 1", ADDITIVE
+    return str(value), ATOM if value >= 0 else UNARY
 
 
 def _is_negated(expression: isl.AstExpr) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 import islpy as isl
 
 from polybuild.effort import COUNTED_TILES
-from polybuild.poly.integers import integer_of
+from polybuild.poly.integers import integer_of, value_of
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import children, mark_of, member, node_kind, prefix_schedule
 
@@ -61,7 +61,7 @@ def _tiles(
         stamps = stamps.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(band, each)))
     tiles = isl.Set.from_union_set(stamps.intersect_domain(band.get_domain()).range())
     for dim in range(tiles.dim(_params)):
-        tiles = tiles.fix_val(_params, dim, isl.Val(sizes[str(tiles.get_dim_name(_params, dim))]))
+        tiles = tiles.fix_val(_params, dim, value_of(sizes[str(tiles.get_dim_name(_params, dim))]))
     tiles = tiles.project_out(_params, 0, tiles.dim(_params)).coalesce()
     found: Counter[tuple[int, ...]] = Counter()
     if tiles.is_empty():

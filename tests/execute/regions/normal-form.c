@@ -269,6 +269,124 @@ for (p = x; p != end; ++p)
 #pragma endscop
 a[0] = (int)(p - x);
 
+//# pointer_in_steps_of_a_variable: parallel
+int step = n;
+const double *p = x, *end = x + n * step;
+double *q = y;
+#pragma scop
+while (p < end) {
+  *q++ = *p * 2;
+  p += step;
+}
+#pragma endscop
+
+//# pointer_in_steps_of_a_variable_in_a_header: parallel
+int step = n;
+#pragma scop
+double *q = y;
+for (const double *p = x, *end = x + n * step; p != end; p += step, q++) *q = *p + 1;
+#pragma endscop
+
+//# pointer_in_steps_of_a_variable_in_do_while: parallel
+int step = n;
+double *p = x, *end = x + n * step;
+#pragma scop
+do {
+  *p *= 2;
+  p += step;
+} while (p < end);
+#pragma endscop
+y[0] = p - x;
+
+//# pointer_in_steps_of_a_variable_to_anywhere: parallel
+size_t step = n / 2 + 1;
+double *p = x, *end = x + n * n;
+#pragma scop
+while (p < end) {
+  *p = 3 - *p;
+  p += step;
+}
+#pragma endscop
+y[0] = p - x;
+
+//# pointer_in_steps_of_a_variable_up_to_the_last: parallel
+int step = n / 2 + 1;
+double *p = x, *last = x + n * n;
+#pragma scop
+for (; p <= last; p += 2 * step) *p = 3 - *p;
+#pragma endscop
+y[0] = p - x;
+
+//# pointer_in_steps_of_a_variable_downwards: parallel
+long step = n;
+double *p = x + n * step;
+#pragma scop
+while (p > x) {
+  p -= step;
+  *p *= 3;
+}
+#pragma endscop
+
+//# pointer_in_steps_that_may_be_negative: parallel
+int step = n > 2 ? 2 : -1;
+double *p = x, *end = n > 2 ? x + n : x;
+#pragma scop
+while (p < end) {
+  *p += y[0];
+  p += step;
+}
+#pragma endscop
+
+//# rows_in_steps_of_a_variable: parallel
+int stride = n, w = n - 1;
+const double *row = x, *bottom = x + n * stride;
+double *out = y;
+#pragma scop
+for (; row < bottom; row += stride, out += stride) {
+  const double *p = row, *end = row + w;
+  double *q = out;
+  while (p < end) *q++ = *p++ / 2;
+}
+#pragma endscop
+
+//# rows_of_colours_in_steps_of_a_variable: parallel
+int step = 3;
+if (n > 16) step = 4;
+const unsigned char *p = c, *end = c + n / 4 * step;
+#pragma scop
+for (int *g = a; p < end; p += step, g++) *g = (77 * p[0] + 150 * p[1] + 29 * p[2]) >> 8;
+#pragma endscop
+
+//# counter_in_steps_of_a_variable: parallel
+int step = n, k = 0;
+#pragma scop
+while (k < n * step) {
+  x[k] *= 2;
+  k += step;
+}
+#pragma endscop
+y[0] = k;
+
+//# counter_in_steps_of_a_variable_in_do_while: parallel
+int step = n / 2 + 1, k = 0, j = 0;
+#pragma scop
+do {
+  x[k] = y[j++];
+  k += step;
+} while (k < n * n);
+#pragma endscop
+y[0] = k + j;
+
+//# pointer_in_steps_that_data_choose: pointer-value
+double *p = x, *end = x + n * n;
+#pragma scop
+while (p < end) {
+  *p *= 2;
+  p += r[n] % 3 + 1;
+  r[n] = r[n] + 1;
+}
+#pragma endscop
+
 //# pointer_iterator_of_unknown_pointers: parallel
 double *begin = x + n / 3, *end = x + n;
 #pragma scop

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import islpy as isl
 
 from polybuild.effort import COUNTED_PIECES, LOOP_PARTS, UNEVEN_TIMES
-from polybuild.poly.integers import integer_of
+from polybuild.poly.integers import integer_of, value_of
 from polybuild.poly.memory import remembered
 from polybuild.targets.cpu.cost.points import Points
 from polybuild.values import dataclass
@@ -115,7 +115,7 @@ def _in_the_wider_part(instances: Points, loop: int, middle: Points, loops: int)
     """
     low, high = map(integer_of, instances.limits(loop))
     quarter = (high - low) // LOOP_PARTS
-    ends = [instances.fixed(loop, isl.Val(value)) for value in (low + quarter, high - quarter)]
+    ends = [instances.fixed(loop, value_of(value)) for value in (low + quarter, high - quarter)]
     counters = [each for each in range(loops, len(instances.places)) if instances.connects(loop, each)]
     first, last = (
         0.0 if each is None else math.prod(_extent(each, counter) for counter in counters) for each in ends

@@ -18,7 +18,7 @@ from polybuild.effort import (
     SMALL_SIZE,
     WINDOW_RADIUS,
 )
-from polybuild.poly.integers import integer_of
+from polybuild.poly.integers import integer_of, value_of
 from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.relations import largest
 from polybuild.scop.model import Scop
@@ -55,7 +55,7 @@ def parameters_at(context: isl.Set, values: Mapping[str, int]) -> isl.Set:
     for name, value in values.items():
         dim = context.find_dim_by_name(_params, name)
         if dim >= 0:
-            context = context.fix_val(_params, dim, isl.Val(value))
+            context = context.fix_val(_params, dim, value_of(value))
     return nominal_parameters(context)
 
 
