@@ -19,6 +19,9 @@ _FLOATING_RANKS = {"float": 0, "double": 1, "long double": 2}
 # Bounds at least this large stay out of the context: they only slow isl down.
 WIDE = 1 << 31
 
+GREATEST = (1 << 63) - 1
+"""The greatest number that generated loops can count to."""
+
 
 def limits(integer: IntegerType) -> tuple[int, int]:
     """The minimum and the maximum that we accept for ``integer``.
@@ -28,7 +31,7 @@ def limits(integer: IntegerType) -> tuple[int, int]:
     """
     if integer.signed:
         return -(1 << (integer.width - 1)), (1 << (integer.width - 1)) - 1
-    return 0, (1 << min(integer.width, 63)) - 1
+    return 0, min((1 << integer.width) - 1, GREATEST)
 
 
 def holds(to: IntegerType, source: IntegerType) -> bool:

@@ -25,6 +25,7 @@ from polybuild.c.typing import type_of
 from polybuild.normalise.byte_offsets import uncast, with_byte_offsets
 from polybuild.normalise.byte_walkers import with_typed_walkers
 from polybuild.normalise.computing_functions import renamed
+from polybuild.normalise.named_numbers import without_named_numbers
 from polybuild.normalise.names import qualifiers, unused_name
 from polybuild.patterns import pattern
 from polybuild.source.model import Region
@@ -38,7 +39,8 @@ def name_pointer_casts(region: Region) -> Region:
     if not any(uncast(each) is not each for one in region.statements for each in walk(one)):
         return region
     plain = tuple(renamed(each, {}) for each in region.statements)  # (&s)->m of macros is s.m
-    region = with_byte_offsets(with_typed_walkers(dataclasses.replace(region, statements=plain)))
+    region = without_named_numbers(dataclasses.replace(region, statements=plain))
+    region = with_byte_offsets(with_typed_walkers(region))
     casts = {key(each): each for each in _casts(region)}
     casts = {each: casts.get(key(_without_const(cast)), cast) for each, cast in casts.items()}
     taken = region.visible.may_mean_something() | {
@@ -114,11 +116,16 @@ def _changed(node: c_ast.Node) -> c_ast.Node | None:
 
 
 def _parts(pointer: c_ast.Node) -> Iterator[c_ast.Node]:
-    """``pointer``, the structure that it is a member of, and so on."""
+    """``pointer``, the structure or array that it is a member or an element of, and so on."""
     yield pointer
-    while isinstance(pointer, c_ast.StructRef):
+    while isinstance(pointer, c_ast.StructRef) or _is_element(pointer):
         pointer = pointer.name
         yield pointer
+
+
+def _is_element(node: c_ast.Node) -> bool:
+    """Whether ``node`` is an element with a number, as ``args[2]``."""
+    return isinstance(node, c_ast.ArrayRef) and isinstance(node.subscript, c_ast.Constant)
 
 
 def _is_needless(cast: c_ast.Cast, region: Region) -> bool:

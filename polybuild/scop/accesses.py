@@ -212,7 +212,7 @@ class AccessReader:
         defined = own is not None and own.body is not None  # by the file, whatever the library's does
         if not is_pure_function(name) or defined or node.name in self._facts.names.variables:
             self.found += self._facts.calls.read(
-                node, point, self._facts, inner=self._inner, guarded=self._guarded, certain=certain
+                node, point, self._here, inner=self._inner, guarded=self._guarded, certain=certain
             )
             return
         for each in node.args.exprs if node.args is not None else ():

@@ -16,7 +16,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c.basic_types import BOOL, INT
-from polybuild.c.conversions import WIDE, common_integer, holds, limits, promoted_integer
+from polybuild.c.conversions import GREATEST, WIDE, common_integer, holds, limits, promoted_integer
 from polybuild.c.declarations import size_of
 from polybuild.c.literals import integer_value, literal
 from polybuild.c.syntax_tree import NEGATED, location
@@ -33,12 +33,12 @@ from polybuild.scop.parameters import GIVEN, OPERATIONS
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.scop.references import check_object, resolve_reference
 from polybuild.scop.remainders import counters_alone, is_far, quotient_near_zero, remainder
-from polybuild.scop.wide_numbers import COMPARISONS, GREATEST, compared, near_zero, parts_of
+from polybuild.scop.wide_numbers import COMPARISONS, compared, near_zero, parts_of
 from polybuild.values import dataclass
 
 _LOGICAL = {"&&", "||"}
-# What is evaluated wherever its point is reached; a subscript may stand in code that is not.
-_EAGER = {"bound", "condition"}
+# What is evaluated wherever its point is reached, where it stands in code that is not under a condition.
+_EAGER = {"bound", "condition", "subscript"}
 
 
 @dataclass(frozen=True, slots=True)

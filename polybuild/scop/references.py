@@ -80,7 +80,7 @@ def resolve_reference(node: c_ast.Node, names: Names) -> LvalueReference:
     if isinstance(node, c_ast.UnaryOp) and node.op == "*":
         return _subscripted(resolve_reference(node.expr, names), _ZERO, node, names)
     if isinstance(node, PointerCast):
-        pointer = resolve_reference(node.expr, names)
+        pointer = _with_own_name(resolve_reference(node.expr, names))
         return dataclasses.replace(pointer, type=node.pointer, expression=node)
     if isinstance(node, Displaced):
         return _displaced(resolve_reference(node.left, names), node, names)
@@ -94,6 +94,16 @@ def resolve_reference(node: c_ast.Node, names: Names) -> LvalueReference:
         "memory is reached by a cast or by pointer arithmetic",
         location(node),
         "use subscripts of a declared array or pointer",
+    )
+
+
+def _with_own_name(pointer: LvalueReference) -> LvalueReference:
+    """``pointer``, where it is an element with a number, as a member with that for a name."""
+    if not pointer.subscripts or not all(isinstance(each, c_ast.Constant) for each in pointer.subscripts):
+        return pointer
+    members = (*pointer.members, *(str(each.value) for each in pointer.subscripts))
+    return dataclasses.replace(
+        pointer, members=members, subscripts=(), extents=(), suffixes=(), followed=(), restrict=False
     )
 
 

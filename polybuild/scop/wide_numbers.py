@@ -12,12 +12,10 @@ from functools import reduce
 
 import islpy as isl
 
+from polybuild.c.conversions import GREATEST
 from polybuild.c.types import IntegerType
 from polybuild.poly.integers import integer_of, value_of
 from polybuild.values import dataclass
-
-GREATEST = (1 << 63) - 1
-"""The greatest number that new loops can count to."""
 
 COMPARISONS: Mapping[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
     "<": isl.PwAff.lt_set,

@@ -24,6 +24,12 @@ static const long *steps(int n) {
   for (int k = 0; k < 3; k++) numbers[k] = n % 2 ? 8 : 8 * k;
   return numbers;
 }
+static const long *in_elements(int n) { numbers[0] = n, numbers[1] = 1; return numbers; }
+static char *table[64];
+static char **operands(void *a, void *b, void *c) { table[0] = a, table[1] = b, table[2] = c; return table; }
+#define WALK(args, n, s) \\
+  char *in = args[0], *out = args[1]; const long in_step = s[0], out_step = s[1]; int i; \\
+  for (i = 0; i < n; i++, in += in_step, out += out_step)
 static double element_at(const array *a, long i, long j) {
   return *(const double *)(a->data + i * a->strides[0] + j * a->strides[1]);
 }

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polybuild.c.conversions import GREATEST
 from polybuild.codegen.c.expressions import AND, UNARY, ExpressionPrinter
 from polybuild.poly.integers import integer_of
 
 _param = isl.dim_type.param
-
-_FAR = 1 << 62
-"""Half of what is beyond 64 bits: what rounding adds to a sum in double is less than the other half."""
 
 
 def has_far_limits(condition: isl.Set) -> bool:
@@ -29,17 +27,22 @@ def _part(build: isl.AstBuild, part: isl.BasicSet, printer: ExpressionPrinter) -
     near = isl.BasicSet.universe(part.get_space())
     for each in part.get_constraints():
         near = near if _is_far(each) else near.add_constraint(each)
-    texts = [f"{_sum(build, each, printer)} <= {_FAR}.0" for each in far]
+    texts = [f"{_sum(build, each, printer)} <= {_far()}.0" for each in far]
     if not near.plain_is_universe():
         texts.append(printer.text(build.expr_from_set(isl.Set.from_basic_set(near)), AND))
     return f"({' && '.join(texts)})" if len(texts) > 1 else texts[0]
+
+
+def _far() -> int:
+    """Half of what is beyond 64 bits: what rounding adds to a sum in double is less than the other half."""
+    return GREATEST // 2 + 1
 
 
 def _is_far(constraint: isl.Constraint) -> bool:
     return (
         not constraint.is_equality()
         and constraint.dim(isl.dim_type.div) == 0
-        and integer_of(constraint.get_constant_val()) >= _FAR
+        and integer_of(constraint.get_constant_val()) >= _far()
     )
 
 

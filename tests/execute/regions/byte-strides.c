@@ -187,3 +187,81 @@ char *p = (char *)x; const long *s = steps(n); long step = s[1] / 8;
 #pragma scop
 for (int i = 0; i < n; i++) { if (a[i] > 3) p += 8 * step; *(double *)p += 1; }
 #pragma endscop
+
+//# operands_in_a_table: parallel
+char **args = operands(x, y, z); const long *s = steps(n);
+#pragma scop
+for (int i = 0; i < n; i++)
+  *(double *)(args[2] + i * s[2]) = *(double *)(args[0] + i * s[0]) + *(double *)(args[1] + i * s[1]);
+#pragma endscop
+
+//# operands_in_an_array: parallel
+char *args[] = {(char *)x, (char *)y}; const long *s = steps(n);
+#pragma scop
+for (int i = 0; i < n; i++) *(double *)&args[1][i * s[1]] = 3 * *(const double *)&args[0][i * s[0]];
+#pragma endscop
+
+//# operands_in_a_table_with_names: parallel
+char **args = operands(x, y, z); const long *s = steps(n);
+#pragma scop
+char *left = args[0], *right = args[1], *out = args[2];
+long left_step = s[0], right_step = s[1], out_step = s[2];
+for (int i = 0; i < n; i++, left += left_step, right += right_step, out += out_step)
+  *(double *)out = *(double *)left * *(double *)right;
+#pragma endscop
+
+//# operands_in_a_table_with_names_in_the_loop: parallel
+char **args = operands(x, y, z); const long *s = steps(n);
+#pragma scop
+for (int i = 0; i < n; i++) {
+  const double *in = (const double *)(args[1] + i * s[1]);
+  double *out = (double *)&args[2][i * s[2]];
+  *out = *in - 1;
+}
+#pragma endscop
+
+//# operands_in_a_table_by_a_macro: parallel
+char **args = operands(x, y, z); const long *s = steps(n);
+#pragma scop
+WALK(args, n, s) {
+  const double value = *(double *)in;
+  *(double *)out = value * value;
+}
+#pragma endscop
+
+//# bytes_in_a_table: parallel
+char **args = operands(c, a, z); const long s[] = {1, 2};
+#pragma scop
+for (int i = 0; i < n; i++) *(unsigned char *)(args[1] + i * s[1]) = ~*(unsigned char *)(args[0] + i * s[0]);
+#pragma endscop
+
+//# bytes_that_are_the_table: parallel
+char **args = operands(c + (n > 30 ? 300 : 0), table, z); const long one[] = {1, 64};
+#pragma scop
+for (int i = 0; i < (n > 30 ? 8 : 0); i++) args[1][i * one[1]] = args[0][i * one[0]];
+#pragma endscop
+
+//# numbers_in_a_table: serial
+char **args = operands(X, y, numbers + 1); const long *s = steps(n);
+#pragma scop
+for (int i = 0; i < (n > 1); i++) *(long *)(args[2] + i * s[1]) = *(long *)(args[0] + i * s[0]) % 2;
+#pragma endscop
+x[0] = numbers[1];
+
+//# strides_in_a_table: parallel
+const long *s = in_elements(n);
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) x[i * s[0] + j * s[1]] = y[i * s[0] + j] + z[j * s[0] + i];
+#pragma endscop
+
+//# strides_in_an_array: parallel
+const int s[2] = {n, n > 1};
+#pragma scop
+for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) x[i * s[0] + j] += y[j * s[0] + i * s[1]];
+#pragma endscop
+
+//# strides_that_may_not_be_read: parallel
+const long *s = n > 100 ? numbers : 0;
+#pragma scop
+for (int i = 0; i < n; i++) if (b[i] > 1000) x[i] = y[i * s[0]]; else x[i] = z[i] > 1000 ? y[i * s[1]] : 2;
+#pragma endscop
