@@ -22,6 +22,7 @@ from polybuild.c.synthetic import AnySubscript, EntryValue
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise import normalise
 from polybuild.normalise.hoisted_tables import with_own_tables
+from polybuild.normalise.memory_functions import sets_memory
 from polybuild.normalise.names import Names, Variable, resolve
 from polybuild.normalise.unknown_calls import unknown_call
 from polybuild.scop.accesses import AccessDraft, AccessReader
@@ -37,6 +38,9 @@ from polybuild.source.model import Callee, Effects, Region
 from polybuild.values import dataclass
 
 _HINT = "declare what it accesses: #pragma polybuild access(f, read(x), write(y)), or write it as expressions"
+_COPIED = (
+    "copy whole elements of one type; read numbers out of bytes as 'p[0] | p[1] << 8', or by a cast pointer"
+)
 _BY_NAME = "call functions by their names, or set the pointer before the region, to a function above it"
 
 
@@ -56,7 +60,9 @@ def check_calls(region: Region) -> None:
     if certain is not None:
         name, called = certain.unknown, str(certain.call.name.name)
         message = f"the function '{name}' may have side effects"
-        raise UnknownCall(message if name == called else _not_modelled(called, message), certain.call)
+        if name != called:
+            message = _not_modelled(called, message)
+        raise UnknownCall(message, certain.call, _COPIED if sets_memory(name) else _HINT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,8 @@ class CallReader:
         if not name or node.name in facts.names.variables:
             raise UnknownCall("a function is called by pointer", node, _BY_NAME)
         if callee is None:
-            raise UnknownCall(f"the function '{name}' may have side effects", node)
+            hint = _COPIED if sets_memory(name) else _HINT
+            raise UnknownCall(f"the function '{name}' may have side effects", node, hint)
         if callee.problem:
             raise _refusal(name, callee.problem, node)
         if name in self._entered:

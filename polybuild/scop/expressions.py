@@ -37,8 +37,8 @@ from polybuild.scop.wide_numbers import COMPARISONS, compared, near_zero, parts_
 from polybuild.values import dataclass
 
 _LOGICAL = {"&&", "||"}
-# What is evaluated wherever its point is reached, where it stands in code that is not under a condition.
-_EAGER = {"bound", "condition", "subscript"}
+# What stands nowhere but where its point is reached; products in subscripts are read as those of flat arrays.
+_EAGER = {"bound", "condition"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class Expressions:
         if not reference.by_pointer and variable in names.demoted:
             raise self._refusal_of(node)
         path = (*members, *map(str, subscripts))
-        reached = point.domain.params() if self._facts.eager and self._construct in _EAGER else None
+        reached = point.domain.params() if self._facts.eager else None
         value = self._facts.parameters.element((variable, path), node, kind, point, reached)
         if value is None:
             raise self._refusal_of(node)

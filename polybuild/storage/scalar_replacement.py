@@ -54,7 +54,8 @@ def replaced_elements(accesses: Sequence[OrderedAccess]) -> list[ReplacedElement
     """The elements that are best kept in variables during ``accesses``, which are in execution order.
 
     Those are elements that are written and accessed again, of arrays all of whose accessed
-    elements are provably the same or provably distinct.
+    elements are provably the same or provably distinct. Of variables of the region compilers know as much
+    where they are told which elements these are.
     """
     by_array: dict[str, list[OrderedAccess]] = {}
     for each in accesses:
@@ -62,9 +63,17 @@ def replaced_elements(accesses: Sequence[OrderedAccess]) -> list[ReplacedElement
     return [
         ReplacedElement(first.access.array, element, loaded=first.access.kind is AccessKind.READ)
         for own in by_array.values()
+        if not all(map(_is_known_to_compilers, own))
         for element, (first, *others) in _by_element(own)
         if first.certain and others and any(each.access.kind is AccessKind.WRITE for each in (first, *others))
     ]
+
+
+def _is_known_to_compilers(access: OrderedAccess) -> bool:
+    """Whether ``access`` is plainly of one element of a variable that is none outside the new loops."""
+    array, element = access.access.array, access.element
+    own = array.local and not array.provenance.allocated
+    return own and element is not None and None not in _constants(element)
 
 
 def _by_element(accesses: Sequence[OrderedAccess]) -> list[tuple[isl.AstExpr, list[OrderedAccess]]]:

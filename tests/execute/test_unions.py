@@ -7,12 +7,21 @@ from region_programs import cases, check, compare
 
 CASES = cases("unions")
 TOP = """
+#include <string.h>
 typedef union { double d; unsigned long long u; struct { unsigned low, high; } halves; } bits;
 union tagged { float f; int i; };
 #define BITS(x) (((union { float f; unsigned u; }){ x }).u)
 #define FLOAT(x) (((union { unsigned u; float f; }){ .u = (x) }).f)
 static unsigned as_bits(float f) { return ((union { float f; unsigned u; }){ .f = f }).u; }
 static float as_float(unsigned u) { union { unsigned u; float f; } f = { u }; return f.f; }
+static unsigned little(const unsigned char *p) {
+  return p[0] | p[1] << 8 | p[2] << 16 | (unsigned)p[3] << 24;
+}
+static unsigned big(const void *at) {
+  const unsigned char *p = at;
+  return (unsigned)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
+}
+static void split(unsigned char *p, unsigned v) { p[0] = v & 255; p[1] = v >> 8 & 255; }
 static char pool[16000] __attribute__((aligned(16)));
 static unsigned char places[4000] __attribute__((aligned(16)));
 """

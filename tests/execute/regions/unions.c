@@ -110,3 +110,39 @@ for (int i = 0; i < n; i++) y[i] = to[i];
 for (int i = 0; i < n; i++) ((int *)pool)[i] = i;
 for (int i = 0; i < n; i++) a[i] = ((unsigned *)pool)[i] / 2;
 #pragma endscop
+
+//# numbers_of_bytes: parallel
+for (int i = 0; i < n / 2; i++) a[i] = c[2 * i] | c[2 * i + 1] << 8;
+
+//# numbers_of_bytes_in_functions: parallel
+for (int i = 0; i < n / 4; i++) a[i] = little(c + 4 * i) + (int)big(&c[4 * i]);
+
+//# numbers_of_bytes_in_loops: parallel
+for (int i = 0; i < n / 4; i++) {
+  unsigned v = 0;
+  for (int k = 0; k < 4; k++) v = v << 8 | c[4 * i + k];
+  a[i] = v >> 3;
+}
+
+//# numbers_of_bytes_walked: parallel
+const unsigned char *p = c, *end = c + n / 4 * 4;
+int *to = a;
+#pragma scop
+while (p < end) { *to++ = p[3] << 16 | p[2] << 8 | p[1]; p += 4; }
+#pragma endscop
+
+//# numbers_of_bytes_by_a_union: parallel
+for (int i = 0; i < n / 8; i++) {
+  union { unsigned char bytes[8]; unsigned long long u; } v;
+  for (int k = 0; k < 8; k++) v.bytes[k] = c[8 * i + 7 - k];
+  y[i] = (double)(v.u >> 12);
+}
+
+//# numbers_into_bytes: parallel
+for (int i = 0; i < n / 2; i++) split(c + 2 * i, (unsigned)a[i] + i);
+
+//# numbers_of_bytes_that_are_copied: call
+for (int i = 0; i < n / 4; i++) { unsigned v; memcpy(&v, c + 4 * i, 4); a[i] = v >> 3; }
+
+//# numbers_that_are_copied_into_bytes: call
+for (int i = 0; i < n / 4; i++) { unsigned v = (unsigned)a[i] * 3; memcpy(&c[4 * i], &v, sizeof v); }
