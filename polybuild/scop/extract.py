@@ -42,6 +42,7 @@ from polybuild.normalise.running_counters import with_row_starts
 from polybuild.normalise.running_values import keep_running_values
 from polybuild.normalise.split_arrays import split_arrays
 from polybuild.normalise.split_structures import split_structures
+from polybuild.normalise.structure_literals import with_named_literals
 from polybuild.normalise.structured_loops import with_structured_loops
 from polybuild.normalise.switches import with_conditions_for_switches
 from polybuild.normalise.tables import with_table_elements
@@ -90,7 +91,7 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     region = with_private_unions(with_conditions_for_switches(with_structure(region)))
     region = split_pointer_choices(region)
     region = with_table_elements(with_values_before(with_counters_set(without_wrapping_counters(region))))
-    region = with_memory_loops(assign_initial_elements(region))
+    region = with_memory_loops(with_named_literals(assign_initial_elements(region)))
     inlined = inline_calls(name_moving_pointers(region), loops=loops)
     if any(each.taken for each in region.callees.values()):  # arguments may be functions to call
         inlined = inline_calls_by_pointers(inlined, loops=loops)

@@ -63,13 +63,13 @@ def replaced_elements(accesses: Sequence[OrderedAccess]) -> list[ReplacedElement
     return [
         ReplacedElement(first.access.array, element, loaded=first.access.kind is AccessKind.READ)
         for own in by_array.values()
-        if not all(map(_is_known_to_compilers, own))
+        if not all(map(_is_plain_to_compilers, own))
         for element, (first, *others) in _by_element(own)
         if first.certain and others and any(each.access.kind is AccessKind.WRITE for each in (first, *others))
     ]
 
 
-def _is_known_to_compilers(access: OrderedAccess) -> bool:
+def _is_plain_to_compilers(access: OrderedAccess) -> bool:
     """Whether ``access`` is plainly of one element of a variable that is none outside the new loops."""
     array, element = access.access.array, access.element
     own = array.local and not array.provenance.allocated

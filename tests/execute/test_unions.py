@@ -17,8 +17,7 @@ static float as_float(unsigned u) { union { unsigned u; float f; } f = { u }; re
 static unsigned little(const unsigned char *p) {
   return p[0] | p[1] << 8 | p[2] << 16 | (unsigned)p[3] << 24;
 }
-static unsigned big(const void *at) {
-  const unsigned char *p = at;
+static unsigned big(const unsigned char *p) {
   return (unsigned)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
 }
 static void split(unsigned char *p, unsigned v) { p[0] = v & 255; p[1] = v >> 8 & 255; }

@@ -561,6 +561,46 @@ number *f = (number *)x, *g = (number *)z;
 for (int i = 0; i < n / 2; i++) { number c = larger_of(f[i], g[i]); y[i] = c.re + 2 * c.im; }
 #pragma endscop
 
+//# structures_by_literals: parallel
+number *f = (number *)x, *g = (number *)z;
+#pragma scop
+for (int i = 0; i < n / 2; i++) f[i] = (number){g[i].re * 2, f[i].re - i};
+#pragma endscop
+
+//# structures_by_literals_with_members: parallel
+number *f = (number *)x;
+#pragma scop
+for (int i = 0; i < n / 2; i++) { number *p = f + i; *p = (number){.im = p->re, .re = p->im + 1}; }
+#pragma endscop
+
+//# structures_by_literals_in_declarations: parallel
+number *f = (number *)x;
+#pragma scop
+for (int i = 0; i < n / 2; i++) { number v = (number){f[i].im, -f[i].re}, w = larger_of((number){1, i}, v); f[i] = w; }
+#pragma endscop
+
+//# structures_by_literals_that_are_chosen: parallel
+number *f = (number *)x, *g = (number *)z;
+#pragma scop
+for (int i = 0; i < n / 2; i++) f[i] = g[i].re > 0 ? (number){g[i].re, g[i / 2].im} : g[i];
+#pragma endscop
+
+//# structures_by_literals_in_arguments: parallel
+number *f = (number *)x, *g = (number *)z;
+#pragma scop
+for (int i = 0; i < n / 2; i++) f[i] = larger_of((number){g[i].im, g[i].re}, larger_of(f[i], (number){i, 0.5}));
+#pragma endscop
+
+//# structures_by_literals_in_conditions: parallel
+number v, *f = (number *)x;
+#pragma scop
+for (int i = 0; i < n / 2; i++) {
+  v = (number){f[i].im, 1};
+  if (v.re > 2) v = (number){0}; else if (v.re < -2) v = (number){-f[i].re, fabs(v.re)};
+  f[i] = v;
+}
+#pragma endscop
+
 //# structure_that_is_a_copy: call
 struct grid g = {n, n, &X[0][0], {1, 2}};
 #pragma scop
