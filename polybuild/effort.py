@@ -99,7 +99,9 @@ CANDIDATE_OPERATIONS = 1_000_000
 KERNEL_CONTRACTION_OPERATIONS = 1_000_000
 """For another order, in which the threads of a device keep temporary arrays."""
 SERIAL_VERSION_LINES = 150
-"""Lines of the body of a parallel loop inside of others that one thread has a copy of."""
+"""Lines of the body of a parallel loop inside of others that one thread has a copy of,"""
+SMALL_VERSION_LINES = 75
+"""and of one that runs once: of longer ones the copy takes compilers more time than it saves."""
 KERNEL_DEGREE_OPERATIONS = 1_000_000
 """For telling which loops around a statement are long, on a device."""
 KERNEL_MODEL_OPERATIONS = 4_000_000
@@ -287,6 +289,8 @@ OVERLAPPED_ROWS = (16, 32, 64, 128)
 """Rows that are tried for a tile of stages: as few as keep small what is computed twice,"""
 SMALL_OVERLAP = 0.97
 """which it is where twice the rows are that many times the work, at least, of two tiles."""
+UNPREDICTED_WORK = 20_000
+"""Statement instances from which new loops are taken to gain of which nothing is predicted."""
 CERTAIN_GAIN = 1.1
 """How many times as fast loops must be predicted: below that the model does not tell them apart."""
 CERTAIN_ORDER = 1.5

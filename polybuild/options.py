@@ -276,7 +276,7 @@ class Options:
         " see [temporary arrays](../how-it-works/temporaries.md).",
     )
     min_work: int = _knob(
-        20000,
+        1000,
         _WORK,
         "statement instances below which a region runs its original loops; 0: never, and with all threads",
         metavar="N",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import islpy as isl
 from pycparser import c_ast
 
@@ -117,3 +119,19 @@ def dimension_counts(
         span = values.dim_max(0).sub(values.dim_min(0)).add_constant_val(isl.Val.one(context.get_ctx()))
         counts.append(span.coalesce())
     return tuple(counts)
+
+
+def constant_instances(work: Sequence[Sequence[isl.PwAff]]) -> float | None:
+    """The sum over the statements of the products of their trip counts, if these are constants."""
+    total = 0.0
+    for counts in work:
+        product = 1.0
+        for each in counts:
+            if not each.is_cst():  # isl has no extremes of expressions with integer divisions
+                return None
+            minimum, maximum = each.min_val(), each.max_val()
+            if not (minimum.is_int() and maximum.is_int() and minimum.eq(maximum)):
+                return None
+            product *= max(0, maximum.to_python())
+        total += product
+    return total

@@ -153,6 +153,11 @@ def _work(work: Transformation) -> Iterator[Advice]:
     if not (mapping.parallel_loops or mapping.tile_sizes) or len(checks.work) > effort.ADVICE_STATEMENTS:
         return
     asked = [each for each in checks.alone or (Enough(checks.work, checks.min_work),) if each.minimum]
+    shared = [Enough(each.work, each.minimum) for each in work.plan.shared_loops if each.work]
+    for_threads = min(shared, key=lambda each: each.minimum, default=Enough((), 0))
+    threads_only = for_threads.minimum > checks.min_work > 0 and not work.comparison.gains_alone
+    if threads_only:
+        asked = [*checks.shared, for_threads]
     predicted = len(asked) > 1 or any(each.minimum > checks.min_work for each in asked)
     counts = [each for one in asked for each in one.counts if each]
     names = {
@@ -178,7 +183,9 @@ def _work(work: Transformation) -> Iterator[Advice]:
     own = [c_text(each.expression) for each in work.model.scop.parameters if each.name in names]
     below = f"below {' = '.join(own)} = {high}"
     message = f"{below} the original loops run (--min-work {checks.min_work})"
-    if predicted:
+    if threads_only:
+        message = f"{below} the original loops run: less work is not worth threads"
+    elif predicted:
         message = f"{below} the original loops run on one thread: they are predicted to be as fast there"
     yield Advice("min-work", work.model.region.begin.line, message)
 

@@ -765,10 +765,11 @@ def find_aliases(work: Transformation) -> None:
         )
     written = tuple(each for each in scop.statements if each.name not in work.model.recomputed.statements)
     trips = trip_counts(replace(scop, statements=written))
+    predicted = not options.min_work or work.comparison.costs is not None
     work.checks = RunTimeChecks(
         work.overlaps(_names_of(work.mapped.mapping.buffers)),
         trips,
-        options.min_work,
+        options.min_work if predicted else max(options.min_work, effort.UNPREDICTED_WORK),
         *_enough(work, written, trips),
         work.mapped.dependences if options.verify else None,
         options.runtime_report,

@@ -89,7 +89,9 @@ class RowWindow:
 
     An iteration of the loop inside accesses ``span`` elements of it: the nodes (by identity) at their
     ``places``, of which the one that is ``written``, if any, is stored. With the next iteration all go on by
-    one element, ``upwards`` or down. They are ``loaded`` unless the loop only writes them.
+    one element, ``upwards`` or down. They are ``loaded`` unless the loop only writes them. Where all that is
+    read was written by iterations before, it is ``carried`` by the buffer: only what is read of elements
+    beside the stretch is loaded.
     """
 
     array: Array
@@ -98,6 +100,7 @@ class RowWindow:
     upwards: bool
     loaded: bool
     written: int | None
+    carried: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,14 @@ class RowWindows:
     def nodes(self) -> frozenset[int]:
         """The nodes, by identity, whose elements are in a window."""
         return frozenset(node for loop in self.loops for each in loop for node in each.places)
+
+    @property
+    def carried(self) -> frozenset[int]:
+        """Those whose elements the buffer has from iterations before."""
+        windows = (each for loop in self.loops for each in loop if each.carried)
+        return frozenset(
+            node for each in windows for node, place in each.places.items() if place != each.written
+        )
 
     @property
     def are_stored(self) -> bool:
@@ -180,12 +191,14 @@ class ThreadLimits:
 
     Where ``work`` is given (trip counts, per statement, of what runs each time), several threads pay if the
     sum of their products reaches the ``minimum``, and one more for each half of that. A loop within
-    others is worth entering, on one thread, from ``entered_for`` on.
+    others is worth entering, on one thread, from ``entered_for`` on; that takes hardly any of its time from
+    ``unnoticed`` on.
     """
 
     work: tuple[tuple[isl.PwAff, ...], ...] = ()
     minimum: int = 0
     entered_for: int = 0
+    unnoticed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from compiling import write
 from lane_programs import check_results, run, transformed
@@ -76,6 +78,9 @@ ALONG_ROWS = {
         while (j < m) { if (a[i * m + j] < s) s = a[i * m + j]; b[i * m + j] = s; j++; } i++; }""",
     "two steps back": """for (int i = 0; i < n; i++) for (int j = 2; j < m; j++)
         B[i][j] = f * A[i][j] - B[i][j - 2];""",
+    "filtered forth and back": """for (int i = 0; i < n; i++) {
+        for (int j = 1; j < m; j++) B[i][j] = f * A[i][j] + (1 - f) * B[i][j - 1];
+        for (int j = m - 3; j >= 0; j--) A[i][j] = B[i][j] - f * A[i][j + 1] + f / 2 * A[i][j + 2]; }""",
     "ahead": """for (int i = 0; i < n; i++) { real s = 0; for (int j = 0; j < m - 3; j++) {
         s = s * f + A[i][j + 3]; A[i][j] = s - A[i][j + 1]; } }""",
     "only written": """for (int i = 0; i < n; i++) { real s = u[i];
@@ -120,9 +125,9 @@ def test_a_stretch_that_is_stored_too_late_is_seen(tmp_path, monkeypatch):
     """Planted: each stretch leaves out its last element."""
     transfer = row_windows.RowWindowPrinter._transfer
 
-    def one_less(self, rows, called, places, *, stores):
-        low, high = places
-        return transfer(self, rows, called, (low, high - 1 if stores else high), stores=stores)
+    def one_less(self, rows, called, columns, *, stores):
+        first, end = columns
+        return transfer(self, rows, called, (first, f"{end} - 1" if stores else end), stores=stores)
 
     monkeypatch.setattr(row_windows.RowWindowPrinter, "_transfer", one_less)
     source, text = transformed(tmp_path, PROGRAM, "double", "-mavx2", body=ALONG_ROWS["flat"])
@@ -148,6 +153,14 @@ def test_results_of_others(tmp_path, name):
     if name == "under a condition":
         assert "_window[" not in text
     check_results(source, text)
+
+
+def test_what_iterations_before_wrote_is_not_loaded(tmp_path):
+    """But for what the first ones read, on the side where they begin."""
+    _, text = transformed(tmp_path, PROGRAM, "double", "-mavx2", body=ALONG_ROWS["filtered forth and back"])
+    loads = re.findall(r"load_rows_double4\((\w)_window\d*\[0\], \d, [^;]*rows\d*, ([^;]*)\);", text)
+    assert ("B", "0, 1") in loads  # one column at the start of a stretch
+    assert any(name == "A" and re.search(r"_from \+ 1, .*_from \+ 3", columns) for name, columns in loads)
 
 
 def test_short_rows_are_gathered(tmp_path):

@@ -158,12 +158,23 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
           66000) && polybuild_team() > 1)) /* line 6: less work gains on several threads alone */
       && pb_n >= 1 /* line 9: the extents of 'C' must be positive */))) {
     /* tiles of 78 x 408 x 4 iterations; threads from 41000 or 66000 instances on */
+    {
 #line 7
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * (double)pb_n, 20500)))
+      const int team = polybuild_team_for((double)pb_n * (double)pb_n, 20500);
 #line 7
-    for (long long i = 0; i < pb_n; i++)
-      POLYBUILD_SIMD for (long long j = 0; j < pb_n; j++)
-        C[i][j] = 0;
+      if (team > 1) {
+#line 7
+        POLYBUILD_OMP(parallel for num_threads(team)) for (long long i = 0; i < pb_n; i++)
+          POLYBUILD_SIMD for (long long j = 0; j < pb_n; j++)
+            C[i][j] = 0;
+#line 7
+      } else {
+#line 7
+        for (long long i = 0; i < pb_n; i++)
+          POLYBUILD_SIMD for (long long j = 0; j < pb_n; j++)
+            C[i][j] = 0;
+#line 7
+      } }
 #line 7
     POLYBUILD_OMP(parallel for schedule(dynamic) num_threads(polybuild_team_for((double)pb_n * (double)pb_n * (double)pb_n, 33000)))
 #line 7

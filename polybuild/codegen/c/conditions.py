@@ -11,6 +11,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.footprints import Footprint
+from polybuild.analysis.trip_counts import constant_instances
 from polybuild.c.types import PointerType
 from polybuild.codegen.c.bodies import Sizes, c_text, element, row
 from polybuild.codegen.c.expressions import (
@@ -290,7 +291,7 @@ class ConditionPrinter:
 
     def worthwhile(self, work: Sequence[Sequence[isl.PwAff]], min_work: int) -> list[Condition]:
         """That the region has ``work`` of ``min_work`` instances; nothing where it certainly has."""
-        constant = _constant_instances(work)
+        constant = constant_instances(work)
         if min_work == 0 or not work or (constant is not None and constant >= min_work):
             return []
 
@@ -388,29 +389,13 @@ def _once(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
 
 def has_too_little_work(loop: ThreadLimits) -> bool:
     """Whether the work of ``loop`` is a constant, and not worth starting threads for."""
-    constant = _constant_instances(loop.work) if loop.work else None
+    constant = constant_instances(loop.work) if loop.work else None
     return constant is not None and constant < loop.minimum
 
 
 def _depends_on_parameters(loop: ThreadLimits) -> bool:
     """Whether the work of ``loop`` is known, but no constant."""
-    return bool(loop.work) and _constant_instances(loop.work) is None
-
-
-def _constant_instances(work: Sequence[Sequence[isl.PwAff]]) -> float | None:
-    """The sum over the statements of the products of their trip counts, if these are constants."""
-    total = 0.0
-    for counts in work:
-        product = 1.0
-        for each in counts:
-            if not each.is_cst():  # isl has no extremes of expressions with integer divisions
-                return None
-            minimum, maximum = each.min_val(), each.max_val()
-            if not (minimum.is_int() and maximum.is_int() and minimum.eq(maximum)):
-                return None
-            product *= max(0, maximum.to_python())
-        total += product
-    return total
+    return bool(loop.work) and constant_instances(loop.work) is None
 
 
 def _operand(expression: c_ast.Node) -> str:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from pycparser import c_ast
 
+from polybuild.analysis.trip_counts import constant_instances
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulators import OpenAccumulator, combination
 from polybuild.codegen.c.layout import WIDTH, CodeLine, loop
@@ -71,7 +72,9 @@ class DirectivePrinter:
     """Prints the ``directives`` of loops, which are found by the marks above these loops.
 
     ``work`` writes how much a loop does each time it runs, None if that is not known. Each thread gets
-    ``copies``. ``in_use`` records what the text mentions.
+    ``copies``. ``in_use`` records what the text mentions. One thread runs the loops, too, from so much work
+    ``alone`` on, if it is given; those with a version for it are in ``versions``, by the identity of their
+    limits.
     """
 
     def __init__(
@@ -80,8 +83,12 @@ class DirectivePrinter:
         in_use: NamesInUse,
         work: Callable[[ThreadLimits], str | None] = lambda _: None,
         copies: ThreadCopies | None = None,
+        *,
+        alone: int = 0,
     ) -> None:
         self._directives = directives
+        self.alone = alone
+        self.versions: set[int] = set()
         self.in_use = in_use
         self._work = work
         self._copies = copies or ThreadCopies()
@@ -89,6 +96,12 @@ class DirectivePrinter:
     def at(self, mark: Mark | None) -> LoopDirective | None:
         """The directive for the loop under ``mark``, None if there is none."""
         return None if mark is None else self._directives.get(mark)
+
+    def runs_small(self, directive: LoopDirective) -> bool:
+        """Whether one thread runs the loop of ``directive`` with so little work that entering it tells."""
+        constant = constant_instances(directive.limits.work)
+        minimum = self.alone if constant is None else constant
+        return self.alone > 0 and minimum < directive.limits.unnoticed
 
     @contextmanager
     def instead(self, mark: Mark | None, directive: LoopDirective) -> Iterator[None]:

@@ -6,7 +6,7 @@ Each leaves the minimum and the maximum of the subscripts that it saw in two var
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
 import islpy as isl
@@ -14,6 +14,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.inspectors import Inspector
+from polybuild.analysis.trip_counts import trip_counts
 from polybuild.c.syntax_tree import key, walk
 from polybuild.c.synthetic import type_name
 from polybuild.c.types import IntegerType
@@ -28,7 +29,7 @@ from polybuild.codegen.file.names import PREFIX, fresh
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.trees import insert_mark
 from polybuild.scop.model import Scop, Statement
-from polybuild.targets.model import LoopDirective
+from polybuild.targets.model import LoopDirective, ThreadLimits
 from polybuild.values import dataclass
 
 _MARK = Mark(MarkKind.INSPECTOR)
@@ -66,7 +67,11 @@ def extrema_declarations(inspectors: Sequence[Inspector], extrema: Extrema) -> l
 
 @dataclass(frozen=True, slots=True)
 class InspectorText:
-    """What the printer of a region's loops is made of, as in ``LoopPrinter``, and names for the results."""
+    """What the printer of a region's loops is made of, as in ``LoopPrinter``, and names for the results.
+
+    ``work`` writes how many instances there are to look at, from so many as ``limits`` say on by threads,
+    and by one ``alone`` if it is given.
+    """
 
     scop: Scop
     names: Mapping[str, str]
@@ -74,6 +79,9 @@ class InspectorText:
     in_use: NamesInUse
     sizes: Mapping[str, Sizes]
     extrema: Extrema
+    work: Callable[[ThreadLimits], str | None] = lambda _: None
+    limits: ThreadLimits = ThreadLimits()
+    alone: int = 0
 
 
 def write_inspectors(
@@ -90,16 +98,18 @@ def _loops(inspectors: Sequence[Inspector], text: InspectorText, *, parallel: bo
     statement = _statement(inspectors, text.extrema)
     schedule = _in_order(statement)
     directives: dict[Mark, LoopDirective] = {}
+    own = dataclasses.replace(text.scop, statements=(statement,), schedule=schedule)
     if parallel and statement.iterators:
         minima, maxima = (tuple(text.extrema[each][end] for each in inspectors) for end in (0, 1))
-        directives[_MARK] = LoopDirective(0, shared=1, reductions=(("min", minima), ("max", maxima)))
-    own = dataclasses.replace(text.scop, statements=(statement,), schedule=schedule)
+        reductions = ("min", minima), ("max", maxima)
+        limits = dataclasses.replace(text.limits, work=trip_counts(own)) if text.alone else ThreadLimits()
+        directives[_MARK] = LoopDirective(0, shared=1, reductions=reductions, limits=limits)
     taken = text.taken.union(name for pair in text.extrema.values() for name in pair)
     ast = build_ast(own, schedule)
     printer = LoopPrinter(
         ast,
         NamesInScope(text.names, taken),
-        DirectivePrinter(directives, text.in_use),
+        DirectivePrinter(directives, text.in_use, text.work, alone=text.alone),
         sizes=text.sizes,
     )
     return printer.lines()

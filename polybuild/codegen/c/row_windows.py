@@ -160,18 +160,23 @@ class RowWindowPrinter:
     def _loading(self, window: RowWindow, called: _WindowNames) -> str:
         """What fills the buffer of ``window``."""
         constant = "" if window.written is None else f"(const {self._vector.element} *const *)"
-        return self._transfer(f"{constant}{called.rows}", called, (0, window.span - 1), stores=False)
+        rows, after = f"{constant}{called.rows}", f"{called.last} - {called.first} + "
+        if not window.carried:
+            return self._transfer(rows, called, ("0", f"{after}{window.span}"), stores=False)
+        if window.upwards:
+            return self._transfer(rows, called, ("0", str(window.span - 1)), stores=False)
+        return self._transfer(rows, called, (f"{after}1", f"{after}{window.span}"), stores=False)
 
     def _storing(self, place: int, called: _WindowNames) -> str:
         """What stores the elements at ``place`` of each iteration."""
-        return self._transfer(called.rows, called, (place, place), stores=True)
+        columns = str(place), f"{called.last} - {called.first} + {place + 1}"
+        return self._transfer(called.rows, called, columns, stores=True)
 
-    def _transfer(self, rows: str, called: _WindowNames, places: tuple[int, int], *, stores: bool) -> str:
-        """What moves the elements at ``places``, from one to the other, between ``rows`` and a buffer."""
-        function, (low, high) = RowTransfer(self._vector, stores, self._scope.lanes.windows.ahead), places
+    def _transfer(self, rows: str, called: _WindowNames, columns: tuple[str, str], *, stores: bool) -> str:
+        """What moves ``columns``, from the first to before the second, between ``rows`` and a buffer."""
+        function = RowTransfer(self._vector, stores, self._scope.lanes.windows.ahead)
         self._scope.in_use.helpers.update({function, self._vector.mask})
-        end = f"{called.last} - {called.first} + {high + 1}"
-        operands = f"{called.buffer}[0], {self._scope.lanes.copies}, {rows}, {low}, {end}"
+        operands = f"{called.buffer}[0], {self._scope.lanes.copies}, {rows}, {', '.join(columns)}"
         return f"{function.name}({operands});"
 
 

@@ -1,7 +1,8 @@
 """Copies of parallel loops for one thread.
 
 To have one thread enter a parallel loop takes as long as some hundred operations, and compilers make a
-function of its own of it, where they know less. Loops that others run again and again have a copy::
+function of its own of it, where they know less. Loops that others run again and again have a copy, and those
+that one thread runs with so little work that it tells::
 
     const int team = polybuild_team_for(n - k, 1000);
     if (team > 1) {
@@ -60,6 +61,7 @@ def with_serial_version(loop: DirectedLoop, directives: DirectivePrinter, names:
     threads = directives.threads_of(loop.directive)
     if threads is None:
         return loop.lines(directives)
+    directives.versions.add(id(loop.directive.limits))
     before = names.enter()
     team = names.declare("team")
     names.leave(before)

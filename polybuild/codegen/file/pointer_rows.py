@@ -38,8 +38,9 @@ POLYBUILD_HELPER const char *polybuild_row(const struct {STRUCTURE} *rows, long 
     long long inside = 1;
     for (int e = d + 1; e < rows->dimensions; e++)
       inside *= rows->count[e];
-    at += number / inside * rows->step[d];
-    number %= inside;
+    long long place = inside > 1 ? number / inside : number;
+    number = inside > 1 ? number % inside : 0;
+    at += place * rows->step[d];
     if (rows->loads >> d & 1) {{
       const char *row;
       __builtin_memcpy(&row, at, sizeof row);

@@ -16,7 +16,7 @@ from polybuild.codegen.c.ast import GeneratedAst, build_ast
 from polybuild.codegen.c.ast_checks import check_instance_coverage, check_scopes, has_divisions
 from polybuild.codegen.c.buffers import NamedBuffer, Scopes
 from polybuild.codegen.c.conditions import Condition, ConditionPrinter, either, has_too_little_work
-from polybuild.codegen.c.directives import DirectivePrinter, ThreadCopies, thread_copies
+from polybuild.codegen.c.directives import DirectivePrinter, thread_copies
 from polybuild.codegen.c.exchanges import RankLoopPrinter
 from polybuild.codegen.c.exits import write_exit_tests
 from polybuild.codegen.c.inspectors import (
@@ -114,6 +114,11 @@ class RunTimeChecks:
     reported: bool = False
     adapts: bool = False
 
+    @property
+    def minimum_alone(self) -> int:
+        """The least work for which one thread runs the new loops, if it does."""
+        return self.alone[0].minimum if self.alone else self.min_work
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -197,10 +202,10 @@ def write_region(
     scopes = Scopes({each.buffer.mark: each for each in names.buffers}, statements)
     _check(ast, scop, scopes)
 
-    copies = thread_copies(scop, names.buffered)
+    directives = _directive_printer(scop, plan, checks, names, conditions)
     host = HostNames(names.parameters, names.taken, in_use)
     on_ranks = None if blocks is None else _on_ranks(region, blocks, host, conditions)
-    printer = _loop_printer(ast, plan, names, scopes, conditions, copies=copies, blocks=on_ranks)
+    printer = _loop_printer(ast, plan, names, scopes, conditions, directives=directives, blocks=on_ranks)
     boundary = BoundaryPrinter(scop, names.parameters, in_use)
     loops = printer.lines()
     finals = belonging(boundary.final_values(names.taken), region.end.line)
@@ -209,9 +214,9 @@ def write_region(
     declared = local_declarations(scop, names.buffered, printer.declared_inside)
     declared += memory.of_threads(printer.of_threads, printer.declared_inside)
     lines = (*_told(plan), *tables, *declared, *loops, *memory.releases(), *finals)
-    inspecting = InspectorText(scop, names.parameters, names.taken, in_use, conditions.sizes, names.extrema)
-    everything = _looks_at_everything(inspectors, scop)
-    worth = [] if device else _worth_running(plan, checks, conditions, inspects=everything)
+    inspecting = _inspector_text(scop, plan, names, conditions, directives.alone)
+    all_read, once = _looks_at_everything(inspectors, scop), directives.versions
+    worth = [] if device else _worth_running(plan, checks, conditions, once, inspects=all_read)
     adapting = _adapting(plan, checks, conditions)
     # what is too little for the host's threads may still be where its data are
     before = checks if device is None else replace(checks, min_work=0)
@@ -321,6 +326,25 @@ def _told(plan: HostPlan) -> list[CodeLine]:
     return [CodeLine(f"/* {'; '.join(found)} */", role=Role.SILENT)] if found else []
 
 
+def _directive_printer(
+    scop: Scop, plan: HostPlan, checks: RunTimeChecks, names: RegionNames, conditions: ConditionPrinter
+) -> DirectivePrinter:
+    """What prints the directives of ``plan``, but of loops with too little work for them."""
+    own = {mark: each for mark, each in plan.directives.items() if not has_too_little_work(each.limits)}
+    copies = thread_copies(scop, names.buffered)
+    alone = checks.minimum_alone if plan.gains_alone and plan.sharing is None else 0
+    return DirectivePrinter(own, conditions.in_use, conditions.work_of, copies, alone=alone)
+
+
+def _inspector_text(
+    scop: Scop, plan: HostPlan, names: RegionNames, conditions: ConditionPrinter, alone: int
+) -> InspectorText:
+    """What inspectors are printed with: threads look at data from as much work on as they run loops."""
+    limits = min(plan.shared_loops, key=lambda each: each.minimum, default=ThreadLimits())
+    known = names.parameters, names.taken, conditions.in_use, conditions.sizes, names.extrema
+    return InspectorText(scop, *known, conditions.work_of, limits, alone)
+
+
 def _loop_printer(
     ast: GeneratedAst,
     plan: HostPlan,
@@ -328,29 +352,22 @@ def _loop_printer(
     scopes: Scopes,
     conditions: ConditionPrinter,
     *,
-    copies: ThreadCopies,
+    directives: DirectivePrinter,
     blocks: BlockTexts | None,
 ) -> LoopPrinter:
-    """What prints the loops of ``ast``, with the ``blocks`` of a rank for its device among them.
-
-    Threads get ``copies``.
-    """
-    in_use = conditions.in_use
-    directives = {
-        mark: each for mark, each in plan.directives.items() if not has_too_little_work(each.limits)
-    }
+    """What prints the loops of ``ast``, with the ``blocks`` of a rank for its device among them."""
     kind = LoopPrinter if plan.sharing is None else RankLoopPrinter
     printer = kind(
         ast,
         NamesInScope(names.parameters, names.taken),
-        DirectivePrinter(directives, in_use, conditions.work_of, copies),
+        directives,
         scopes=scopes,
         sizes=conditions.sizes,
         accumulators=ActiveAccumulators(names.accumulators, ast.accumulators),
         unoptimised=plan.unoptimised,
     )
     if plan.sharing is not None and isinstance(printer, RankLoopPrinter):
-        in_use.variables.update(names.parameters.values())  # all ranks agree on them
+        conditions.in_use.variables.update(names.parameters.values())  # all ranks agree on them
         return printer.of_rank(plan.sharing, blocks)
     return printer
 
@@ -394,18 +411,29 @@ def _with_memory(
 
 
 def _worth_running(
-    plan: HostPlan, checks: RunTimeChecks, conditions: ConditionPrinter, *, inspects: bool
+    plan: HostPlan,
+    checks: RunTimeChecks,
+    conditions: ConditionPrinter,
+    versions: Collection[int],
+    *,
+    inspects: bool,
 ) -> list[Condition]:
     """That the new loops have enough work to be faster than the original ones, and threads if need be.
 
-    Before them the region ``inspects`` all of the data that they read, or not.
+    Before them the region ``inspects`` all of the data that they read, or not. Parallel loops in others are
+    entered by one thread each time, but for those with ``versions`` for it, by the identity of their limits.
     """
-    worth = _worth_of_sizes(plan, checks, conditions, inspects=inspects)
+    worth = _worth_of_sizes(plan, checks, conditions, versions, inspects=inspects)
     return chosen(worth, conditions.line) if checks.adapts else worth
 
 
 def _worth_of_sizes(
-    plan: HostPlan, checks: RunTimeChecks, conditions: ConditionPrinter, *, inspects: bool
+    plan: HostPlan,
+    checks: RunTimeChecks,
+    conditions: ConditionPrinter,
+    versions: Collection[int],
+    *,
+    inspects: bool,
 ) -> list[Condition]:
     """The conditions above where no version is chosen by its time."""
     enough = conditions.worthwhile(checks.work, checks.min_work)
@@ -413,7 +441,9 @@ def _worth_of_sizes(
         return enough
     shared = plan.shared_loops
     if inspects and plan.gains_threads_only:
-        return [*enough, conditions.enough_threads()]
+        on_threads, for_threads = _worth_threads(plan, conditions)
+        enough = [] if for_threads >= checks.min_work else enough
+        return [*enough, *on_threads, conditions.enough_threads()]
     alone = conditions.all_worthwhile(checks.alone) if checks.alone else enough
     alone = [*alone, *conditions.full_tiles(plan.registers)]
     if shared and not (plan.gains_alone and alone == enough):
@@ -424,9 +454,9 @@ def _worth_of_sizes(
         if not plan.gains_alone:
             return [*enough, *on_threads]
         alone = [*enough, *([either(alone, on_threads)] if alone else [])]
-    inner = [each for each in shared if each.entered_for]
     reason = "less work is not worth starting it so often"
-    often = conditions.enough_for(inner, lambda each: each.entered_for, reason)
+    entered = [each for each in shared if each.entered_for and id(each) not in versions]
+    often = conditions.enough_for(entered, lambda each: each.entered_for, reason)
     return [*alone, *([often] if often else [])]
 
 

@@ -172,7 +172,14 @@ def _window(group: Sequence[tuple[Reference, int]]) -> RowWindow | None:
     if len(written) > 1:
         return None  # what is between them may be another lane's in the last iterations
     array, upwards = group[0][0].access.array, group[0][0].matrix[-1][-1] == 1
-    return RowWindow(array, places, span, upwards, loaded=bool(reads), written=next(iter(written), None))
+    last = span - 1 if upwards else 0  # iterations after read what is written there
+    carried = (
+        bool(reads)
+        and written == {last}
+        and all(places[id(each.access.node)] != last for each in reads)
+        and not any(each.access.kind is AccessKind.MAY_WRITE for each, _ in group)
+    )
+    return RowWindow(array, places, span, upwards, bool(reads), next(iter(written), None), carried)
 
 
 def _has_few(stamps: isl.Set, lanes: int) -> bool:

@@ -85,6 +85,7 @@ def _limited(
         minimum=readable(_launches(directive) * threads.work * threads.start / new),
         # one thread may run the original loops instead
         entered_for=readable(entered) if directive.depth else 0,
+        unnoticed=readable(threads.enter / ((CERTAIN_GAIN - 1) * new)),
     )
     return replace(directive, limits=limits)
 

@@ -295,7 +295,7 @@ def test_a_summary_tells_what_ran_and_what_to_do_about_it(folder, capfd):
     assert told.endswith(
         "\nwhat ran:\n  in.c:2 in shift\n    the new loops ran 4 times, 4.000 ms\n"
         "    the original loops ran 6 times, 6.000 ms: too little work 6 times\n"
-        "    line 2: below n = 20000 the original loops run (--min-work 20000)\n"
+        "    line 2: below n = 10000 the original loops run: less work is not worth threads\n"
     )
     (folder / "ran").write_text(run_record(2, 7, original=0))
     assert commands.run(["summary", "r.json", "--ran", "ran"]) == 0

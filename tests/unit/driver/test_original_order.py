@@ -92,7 +92,7 @@ def new_loops(tmp_path, text, **options):
     path = tmp_path / "in.c"
     path.write_text(text)
     result = compile_source(str(path), Options(**options), ["gcc"], FLAGS)
-    return re.search(r"the new order.*?else {", result.text, flags=re.DOTALL)[0]
+    return re.search(r"the new order.*?else { /\* the original", result.text, flags=re.DOTALL)[0]
 
 
 @pytest.mark.parametrize("text", [DIGITS, DECIMATE, HAMMING, PIXELS])

@@ -181,6 +181,8 @@ def _in_lanes(
             accesses += together + unit.operation / lanes
         elif way is LaneWay.PACKED:
             accesses += unit.access / lanes + unit.access / _reuse(each, body, loop, trips)
+        elif way is LaneWay.CARRIED:
+            accesses += unit.access / lanes
         elif way is LaneWay.WINDOWED:
             accesses += _transposed(lanes, counts.width, machine)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 
 import islpy as isl
 
@@ -35,17 +36,15 @@ def enough_to_gain(
     """
     walk = walk_of(statements)
     always = Enough(_distinct(work), minimum)
-    if predicted.gaining is None:  # they gain where data are in caches already
-        return (always,)
-    if not walk.repeats:
+    if predicted.gaining is None or not walk.repeats:
         return (replace(always, minimum=gains_from(work, context, predicted, minimum)),)
     points, passes = _distinct(walk.points(work)), _distinct(walk.passes(work))
     sizes = predicted.gaining or predicted.usual
     wide = smaller_sizes(context, sizes, walk.along)
     often = smaller_sizes(context, sizes, walk.again, 2)
     needed = (
-        Enough(points, _crossing(points, wide, context, predicted.gains_at).gaining),
-        Enough(passes, _crossing(passes, often, context, predicted.gains_at).gaining),
+        Enough(points, _crossing(points, wide, context, predicted.gains_somewhere_at).gaining),
+        Enough(passes, _crossing(passes, often, context, predicted.gains_somewhere_at).gaining),
     )
     return (always, *(each for each in needed if each.minimum))
 
@@ -117,11 +116,15 @@ def gains_from(
 ) -> int:
     """How many statement instances a region has from where its new loops gain; no fewer than ``minimum``.
 
-    They do for usual sizes. Those are halved as long as there are more instances than that, by the trip
-    counts of the loops of each statement in ``work``; the mean is taken of where the costs cross.
+    They do for usual sizes, or where caches hold all data. Sizes are halved as long as there are more
+    instances than that, by the trip counts of the loops of each statement in ``work``; the mean is taken of
+    where the costs cross.
     """
+    gains = predicted.gains_somewhere_at
     sizes = smaller_sizes(context, predicted.usual)
-    found = _crossing(work, sizes, context, predicted.gains_at, minimum)
+    if predicted.gaining is None:
+        sizes = dropwhile(lambda values: not gains(values), sizes)
+    found = _crossing(work, sizes, context, gains, minimum)
     return readable(math.sqrt(found.losing * found.gaining)) or minimum
 
 

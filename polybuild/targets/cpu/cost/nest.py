@@ -56,6 +56,7 @@ class LaneWay(Enum):
 
     PACKED = "packed"  # rows are in buffers
     WINDOWED = "windowed"  # stretches of rows are
+    CARRIED = "carried"  # those have what iterations before wrote
     SINGLE = "single"  # one after the other, each as a condition says
     SORTED = "sorted"  # whole vectors are, of all elements of a stretch
 
@@ -268,6 +269,7 @@ class NestBuilder:
             single = frozenset(each for each in single if lanes.bodies.operands[each].is_scattered)
         ways = dict.fromkeys(single, LaneWay.SINGLE)
         ways |= dict.fromkeys(lanes.windows.nodes, LaneWay.WINDOWED)
+        ways |= dict.fromkeys(lanes.windows.carried, LaneWay.CARRIED)
         return ways | {node: LaneWay.PACKED for each in lanes.packed for node in each.nodes}
 
     def _sorted_out(self, node: isl.ScheduleNode) -> dict[int, LaneWay]:
@@ -329,8 +331,13 @@ class NestBuilder:
         )
 
     def _passes_memory(self, statement: Statement, loop: Sequence[Statement]) -> bool:
-        """Whether what ``statement`` writes is stored and loaded again: ``loop`` may access it otherwise."""
-        arrays = [access.array for each in loop for access in each.accesses]
+        """Whether what ``statement`` writes is loaded again: ``loop`` may write there by another name.
+
+        Where it may only be read by one, compilers store it each time, and keep it in a register.
+        """
+        arrays = [
+            access.array for each in loop for access in each.accesses if access.kind is not AccessKind.READ
+        ]
         return any(
             self.aliases(each.array, other)
             for each in statement.accesses

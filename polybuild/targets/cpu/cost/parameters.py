@@ -65,14 +65,15 @@ def smaller_sizes(
     among: frozenset[str] | None = None,
     minimum: int = FIXED_SIZE,
 ) -> Iterator[Mapping[str, int]]:
-    """``values``, then half of them and so on, as long as there are such parameters.
+    """``values``, then half of them and so on, as long as there are such parameters, to half of ``minimum``.
 
-    Those below ``minimum`` stay, and those that are not ``among`` the given ones.
+    Those below ``minimum`` at first stay, and those that are not ``among`` the given ones.
     """
+    sizes = {name for name, value in values.items() if value >= minimum and (among is None or name in among)}
     while not parameters_at(context, values).is_empty():
         yield values
         halves = {
-            name: value // 2 if value >= minimum and (among is None or name in among) else value
+            name: value // 2 if name in sizes and value >= max(2, minimum // 2) else value
             for name, value in values.items()
         }
         if halves == values:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from polybuild.effort import CERTAIN_GAIN, CERTAIN_ORDER, SAME_TIME
 from polybuild.targets.cost import CostFunction
+from polybuild.targets.cpu.cost.function import with_warm_caches
 from polybuild.values import dataclass
 
 
@@ -61,6 +62,13 @@ class VersionCosts:
         """Whether the new loops are certainly faster on one thread where parameters have ``values``."""
         certain = 1.0 if self.uncertain else CERTAIN_GAIN
         return self.original.at(values).total > certain * self.chosen.one_thread.at(values).total
+
+    def gains_somewhere_at(self, values: Mapping[str, int]) -> bool:
+        """Whether they are certainly faster with these ``values`` at least where caches hold all data."""
+        if self.gains_at(values):
+            return True
+        before, after = with_warm_caches(self.original), with_warm_caches(self.chosen.one_thread)
+        return before.at(values).total > CERTAIN_GAIN * after.at(values).total
 
     def gains_on_threads_at(self, values: Mapping[str, int]) -> bool:
         """Whether they are far faster on all threads: others that are busy at times make these wait."""

@@ -81,3 +81,24 @@ def test_arrays_of_threads_have_the_team_that_numbers_them(tmp_path):
     text = transform(tmp_path / "in.c", rows, "-O2", "-fopenmp", **ASKED).text
     assert text.count("= w_own_all + (unsigned long long)polybuild_thread() * w_own_size;") == 1
     assert "num_threads(team)" not in text
+
+
+SMALL = """
+void scale(int n, int m, double a[restrict n][m], double *restrict s)
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int j = 0; j < m; j++) sum += a[i][j];
+    s[i] = sum;
+  }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("minimum", "has"), [(1000, True), (10**6, False)])
+def test_loops_for_one_thread_have_one_where_entering_them_tells(tmp_path, minimum, has):
+    text = transform(tmp_path / "in.c", SMALL, "-O3", "-mavx2", "-fopenmp", min_work=minimum).text
+    assert f">= {minimum} /*" in text
+    assert ("num_threads(team)" in text) == has

@@ -162,17 +162,16 @@ def test_windows_are_no_faster_in_register_tiles(model):
 
 SUMS_OF_ROWS = """
 for (int i = 0; i < n; i++) {
-  x[i] = 0;
-  for (int j = 0; j < n; j++) x[i] += a[i][j] * z[j];
-}
-for (int i = 0; i < n; i++) {
-  y[i] = 0;
-  for (int j = 0; j < n; j++) y[i] += b[i][j] * z[j];
+  x[i] = y[i] = 0;
+  for (int j = 0; j < n; j++) {
+    x[i] += a[i][j] * z[j];
+    y[i] += x[i] * b[i][j];
+  }
 }"""
 
 
 def test_orders_are_priced_by_what_the_compiler_knows_of_aliases(model):
-    """Sums in elements go to memory and back each time where others may be the same element."""
+    """Sums in elements go to memory and back each time where others that are written may be the same."""
     parameters = "int n, double a[restrict n][n], double b[restrict n][n], double *x, double *y, double *z"
     found = model(SUMS_OF_ROWS, parameters)
 

@@ -130,8 +130,12 @@ def test_a_sum_in_order_waits_for_each_term(original):
         ("int n, double *y, char *x", True),
     ],
 )
-def test_a_sum_that_may_be_read_otherwise_is_stored_and_loaded_again(model, parameters, stored):
-    read, context = model(SUM, parameters), context_of()
+@pytest.mark.parametrize("written", [True, False])
+def test_a_sum_that_may_be_written_otherwise_is_stored_and_loaded_again(model, parameters, stored, written):
+    """Where others only read what may be it, it is stored each time, and stays in a register."""
+    body = "for (int i = 0; i < n; i++) { y[0] += 2.0; x[i] = 0; }" if written else SUM
+    read, context = model(body, parameters), context_of()
+    stored = stored and written
     aliases = aliases_of(read.region, strict=True)
     found = cost_of_original(read.scop, read.dependences, (), context, aliases=aliases).at({"n": 1000})
     unit = context.machine.arithmetic
