@@ -15,10 +15,10 @@ _DESCRIPTION = Path("/proc/cpuinfo")
 # Macros of compilers for processors that multiply and add in one operation.
 _FUSED = frozenset({"__FMA__", "__FP_FAST_FMA", "__ARM_FEATURE_FMA"})
 
-# What is known of processors by their vendor, family and a feature: the pages of which the second data TLB
-# keeps the translation (AMD, Software Optimization Guides, families 19h and 1Ah; Intel, Optimization
-# Reference Manual, Golden Cove), and what --measure found of the core and its caches; of Intel's second cache
-# what is left where results go back to it, too.
+# What is known of processors by their vendor, family and a feature, of which the first counts that they have:
+# the pages of which the second data TLB keeps the translation (AMD, Software Optimization Guides, families
+# 19h and 1Ah; Intel, Optimization Reference Manual, Golden Cove), and what --measure found of the core and its
+# caches; of Intel's second cache what is left where results go back to it, too.
 _FAMILIES: dict[tuple[str, str, str], dict[str, float]] = {
     ("AuthenticAMD", "25", "avx512f"): {
         "arithmetic.operation": 0.14,
@@ -30,6 +30,18 @@ _FAMILIES: dict[tuple[str, str, str], dict[str, float]] = {
         "l2.bandwidth": 100.0,
         "l3.bandwidth": 60.0,
         "memory.pages": 3072,
+    },
+    ("AuthenticAMD", "25", "avx2"): {
+        "arithmetic.operation": 0.16,
+        "arithmetic.sum_latency": 0.95,
+        "arithmetic.access": 0.14,
+        "arithmetic.divide": 1.5,
+        "arithmetic.root": 3.0,
+        "vector.gather": 0.2,
+        "l1.bandwidth": 130.0,
+        "l2.bandwidth": 75.0,
+        "l3.bandwidth": 22.0,
+        "memory.pages": 2048,
     },
     ("AuthenticAMD", "26", "avx512f"): {
         "arithmetic.operation": 0.12,
