@@ -99,9 +99,7 @@ CANDIDATE_OPERATIONS = 1_000_000
 KERNEL_CONTRACTION_OPERATIONS = 1_000_000
 """For another order, in which the threads of a device keep temporary arrays."""
 SERIAL_VERSION_LINES = 150
-"""Lines of the body of a parallel loop inside of others that one thread has a copy of,"""
-SMALL_VERSION_LINES = 75
-"""and of one that runs once: of longer ones the copy takes compilers more time than it saves."""
+"""Lines of the body of a parallel loop that one thread has a copy of."""
 KERNEL_DEGREE_OPERATIONS = 1_000_000
 """For telling which loops around a statement are long, on a device."""
 KERNEL_MODEL_OPERATIONS = 4_000_000

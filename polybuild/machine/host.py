@@ -17,8 +17,8 @@ _FUSED = frozenset({"__FMA__", "__FP_FAST_FMA", "__ARM_FEATURE_FMA"})
 
 # What is known of processors by their vendor, family and a feature, of which the first counts that they have:
 # the pages of which the second data TLB keeps the translation (AMD, Software Optimization Guides, families
-# 19h and 1Ah; Intel, Optimization Reference Manual, Golden Cove), and what --measure found of the core and its
-# caches; of Intel's second cache what is left where results go back to it, too.
+# 19h and 1Ah; Intel, Optimization Reference Manual, Golden Cove), and what --measure found of the core and
+# its caches; of Intel's second cache what is left where results go back to it, too.
 _FAMILIES: dict[tuple[str, str, str], dict[str, float]] = {
     ("AuthenticAMD", "25", "avx512f"): {
         "arithmetic.operation": 0.14,

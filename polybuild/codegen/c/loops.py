@@ -65,7 +65,7 @@ from polybuild.codegen.c.vectors import VectorPrinter
 from polybuild.codegen.file.parts import PARTS
 from polybuild.codegen.file.strips import STRIP
 from polybuild.codegen.file.team import TEAM
-from polybuild.effort import SERIAL_VERSION_LINES, SMALL_VERSION_LINES
+from polybuild.effort import SERIAL_VERSION_LINES
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.storage.scalar_replacement import replaced_elements
 
@@ -335,14 +335,11 @@ class LoopPrinter:
         What tiles run has work enough, as have those over time. Without the loop's own team the number of a
         thread may be that in another one around the region, whose memory is not allocated here.
         """
-        lines = 0
-        if self._outline.repeated:
-            lines = SERIAL_VERSION_LINES
-        elif self._directives.runs_small(looped.directive):
-            lines = SMALL_VERSION_LINES
         sums = any(each not in ("min", "max") for each, _ in looped.directive.reductions)
-        often = len(looped.inside) <= lines and looped.directive.parallel and not sums
-        if often and not self._locals.asks_which_thread(node) and not has_tiles_over_time(node):
+        often = self._outline.repeated or self._directives.runs_small(looped.directive)
+        often = often and looped.directive.parallel and not sums
+        often = often and not self._locals.asks_which_thread(node)
+        if often and len(looped.inside) <= SERIAL_VERSION_LINES and not has_tiles_over_time(node):
             return with_serial_version(looped, self._directives, self._names)
         return looped.lines(self._directives)
 
