@@ -295,12 +295,16 @@ CERTAIN_ORDER = 1.5
 """The same for other orders, of which it does not know what prefetchers make; it knows register tiles."""
 SAME_TIME = 1.02
 """How many times as long loops may be predicted to take that are as fast as others."""
+SHORT_TIME = 10_000
+"""Nanoseconds below which loops are short: other orders have to gain as much as the last, to be certain."""
 WARM_SIZES = 3
 """Sizes that caches hold at which loops are compared whose limit is memory beyond."""
 COUNTED_TILES = 100_000
 """Places of tiles beyond which those of wavefronts are not counted for an explanation."""
 FIXED_SIZE = 32
 """Parameters below that are taken to be the same at all sizes."""
+EVEN_SIZE = 8
+"""Of what sizes are multiples at which vectors and small tiles are taken to leave nothing over."""
 NOMINAL_SIZE = 1000
 """What a parameter is taken to be, where nothing bounds it, to compare candidates; its square for lines,"""
 NOMINAL_EDGES = (500, 200, 100, 50)

@@ -9,7 +9,7 @@ from itertools import dropwhile
 
 import islpy as isl
 
-from polybuild.effort import CERTAIN_GAIN
+from polybuild.effort import CERTAIN_GAIN, EVEN_SIZE, FIXED_SIZE
 from polybuild.scop.model import Statement
 from polybuild.targets.cost import CostFunction
 from polybuild.targets.cpu.cost.grids import Counts, walk_of
@@ -118,14 +118,22 @@ def gains_from(
 
     They do for usual sizes, or where caches hold all data. Sizes are halved as long as there are more
     instances than that, by the trip counts of the loops of each statement in ``work``; the mean is taken of
-    where the costs cross.
+    where the costs cross. What is left of vectors and tiles at odd sizes tells nothing of others.
     """
     gains = predicted.gains_somewhere_at
-    sizes = smaller_sizes(context, predicted.usual)
+    sizes: Iterable[Mapping[str, int]] = smaller_sizes(context, predicted.usual)
+    sizes = (each for each in map(_even, sizes) if not parameters_at(context, each).is_empty())
     if predicted.gaining is None:
         sizes = dropwhile(lambda values: not gains(values), sizes)
     found = _crossing(work, sizes, context, gains, minimum)
     return readable(math.sqrt(found.losing * found.gaining)) or minimum
+
+
+def _even(values: Mapping[str, int]) -> Mapping[str, int]:
+    """``values``, of which large ones become multiples of what tiles and vectors are."""
+    return {
+        name: value - value % EVEN_SIZE if value >= FIXED_SIZE else value for name, value in values.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

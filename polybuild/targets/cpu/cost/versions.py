@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from polybuild.effort import CERTAIN_GAIN, CERTAIN_ORDER, SAME_TIME
+from polybuild.effort import CERTAIN_GAIN, CERTAIN_ORDER, SAME_TIME, SHORT_TIME
 from polybuild.targets.cost import CostFunction
 from polybuild.targets.cpu.cost.function import with_warm_caches
 from polybuild.values import dataclass
@@ -64,11 +64,17 @@ class VersionCosts:
         return self.original.at(values).total > certain * self.chosen.one_thread.at(values).total
 
     def gains_somewhere_at(self, values: Mapping[str, int]) -> bool:
-        """Whether they are certainly faster with these ``values`` at least where caches hold all data."""
-        if self.gains_at(values):
+        """Whether they are faster with these ``values`` at least where caches hold all data.
+
+        What loops begin and end with is not known as well as what they do: short ones have to gain more.
+        """
+        cold = self.original.at(values).total, self.chosen.one_thread.at(values).total
+        if cold[0] >= SHORT_TIME and self.gains_at(values):
             return True
+        certain = CERTAIN_GAIN if cold[0] >= SHORT_TIME else CERTAIN_ORDER
         before, after = with_warm_caches(self.original), with_warm_caches(self.chosen.one_thread)
-        return before.at(values).total > CERTAIN_GAIN * after.at(values).total
+        warm = before.at(values).total, after.at(values).total
+        return any(old > certain * new for old, new in (cold, warm))
 
     def gains_on_threads_at(self, values: Mapping[str, int]) -> bool:
         """Whether they are far faster on all threads: others that are busy at times make these wait."""
