@@ -14,7 +14,7 @@ def maps_of(union: isl.UnionMap, target: str | None = None) -> list[isl.Map]:
     union.foreach_map(maps.append)
     if target is not None:
         maps = [each for each in maps if each.get_tuple_name(isl.dim_type.out) == target]
-    return sorted(maps, key=_map_key) if len(maps) > 1 else maps
+    return _in_order(maps) if len(maps) > 1 else maps
 
 
 def union_of(maps: Iterable[isl.Map], space: isl.Space) -> isl.UnionMap:
@@ -46,8 +46,20 @@ def sets_of(union: isl.UnionSet) -> list[isl.Set]:
     return sorted(sets, key=lambda each: natural_key(tuple_name(each))) if len(sets) > 1 else sets
 
 
-def _map_key(each: isl.Map) -> tuple[object, ...]:
-    return (str(each.get_space()),)
+def _in_order(maps: Sequence[isl.Map]) -> list[isl.Map]:
+    """``maps`` in the order of what isl prints of their spaces, by names alone where these do."""
+    by_names = {tuple(map(each.get_tuple_name, _ENDS)): each for each in maps}
+    if len(by_names) < len(maps) or any(None in names for names in by_names):
+        return sorted(maps, key=lambda each: str(each.get_space()))
+    return [by_names[names] for names in sorted(by_names, key=_as_printed)]
+
+
+def _as_printed(names: Sequence[str]) -> list[str]:
+    """What puts ``names`` into the order in which isl prints them, as ``S10[i]`` before ``S1[i]``."""
+    return [f"{name}[" for name in names]
+
+
+_ENDS = (isl.dim_type.in_, isl.dim_type.out)
 
 
 def largest(value: isl.PwAff) -> isl.Val:

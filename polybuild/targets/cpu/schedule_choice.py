@@ -15,6 +15,7 @@ from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext
 from polybuild.effort import ORDER_OPERATIONS, SCHEDULER_EFFORT, TRIAL_EFFORT, TRIAL_OPERATIONS
 from polybuild.poly.budget import budget_within, settled_within
+from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band, map_bottom_up
 from polybuild.schedule.legality import IllegalSchedule, check_schedule
@@ -182,10 +183,14 @@ def _in_shared_loops(scop: Scop, dependences: Dependences) -> Order | None:
 
 def _is_same(first: Order, second: Order) -> bool:
     """Whether all instances have the same places in both orders."""
-    one, other = (
-        each.schedule.get_map().intersect_domain(each.schedule.get_domain()) for each in (first, second)
-    )
-    return bool(one.is_equal(other))
+    return bool(_time_stamps(Itself(first)).is_equal(_time_stamps(Itself(second))))
+
+
+@remembered  # each order is compared with all those before it
+def _time_stamps(order: Itself[Order]) -> isl.UnionMap:
+    """When each instance runs in an order."""
+    schedule = order.value.schedule
+    return schedule.get_map().intersect_domain(schedule.get_domain())
 
 
 def fused(scop: Scop, dependences: Dependences) -> isl.Schedule | None:

@@ -5,7 +5,23 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polybuild.poly.relations import coalesced_union, largest, span
+from polybuild.poly.relations import coalesced_union, largest, maps_of, span
+
+
+@pytest.mark.parametrize(
+    "union",
+    [
+        "[n] -> { S2[i] -> a[i]; S10[i] -> a[i]; S1[i, j] -> b[]; S1[i, j] -> a[j]; S1[i, j] -> B[j] }",
+        "{ S2[i] -> [i]; S10[i] -> [i, 0]; S1[i] -> [i] }",  # no names at one end
+        "{ [S2[i] -> a[i]] -> S1[i]; [S1[i] -> a[i]] -> S2[i]; [S1[i] -> b[i]] -> S1[i]; S1[i] -> S1[j] }",
+        "{ S[i] -> a[i]; S[i, j] -> a[j]; S[] -> a[i] }",  # names that do not tell them apart
+    ],
+)
+def test_maps_are_in_the_order_of_what_isl_prints_of_their_spaces(union):
+    printed = [str(each.get_space()) for each in maps_of(isl.UnionMap(union))]
+
+    assert printed == sorted(printed)
+    assert len(printed) == union.count(";") + 1
 
 
 @pytest.mark.parametrize(

@@ -132,10 +132,14 @@ def _narrowed(points: isl.Set, place: int) -> tuple[isl.Set, int]:
 
     Most loops over tiles are such, where what is in the tiles remains.
     """
-    if points.dim(_set) < NARROWED_DIMENSIONS:
+    count = points.dim(_set)
+    if count < NARROWED_DIMENSIONS:
         return points, place
     divisions = _divisions(points)
-    for dim in reversed(range(points.dim(_set))):
+    alone = points.project_out(_set, place + 1, count - place - 1).project_out(_set, 0, place)
+    if _divisions(alone) <= divisions:  # most often, and in less than half the time of one after the other
+        return alone, 0
+    for dim in reversed(range(count)):
         if dim != place:
             without = points.project_out(_set, dim, 1)
             if _divisions(without) <= divisions:

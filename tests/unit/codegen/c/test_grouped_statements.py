@@ -6,6 +6,7 @@ import islpy as isl
 import pytest
 
 from polybuild.codegen.c.grouped_statements import group_statements, members_of_groups, without_groups
+from polybuild.poly.budget import operation_budget
 from polybuild.poly.relations import sets_of
 from polybuild.poly.trees import descendants, node_kind
 
@@ -55,9 +56,9 @@ def text_of(schedule):
     [
         ("AB", "", ["AB"]),
         ("ABCD", "", ["AB", "CD"]),
-        ("ACBDE", "", ["DE"]),
+        ("ACBDE", "", ["A", "B", "C", "DE"]),
         ("CAEBD", "", []),
-        ("ABCDE", "D", ["AB"]),
+        ("ABCDE", "D", ["AB", "C", "E"]),
         ("CDE", "", ["CDE"]),
         ("A", "", []),
     ],
@@ -69,6 +70,51 @@ def test_neighbours_with_one_place_are_a_group_and_the_loops_stay(order, loops, 
 
     assert groups_of(grouped) == groups
     assert text_of(grouped) == text_of(schedule)
+
+
+def wavefront(*, pair):
+    """Rows of a table in tiles along a wavefront: the first element of a row is set, then the others.
+
+    Of these there are a ``pair`` of statements, or one.
+    """
+    others = ("B", "C") if pair else ("B",)
+    names = {"A": "A[i]", **{each: f"{each}[i, j]" for each in others}}
+    column = {"A": "2i", **dict.fromkeys(others, "2i + j")}
+    domain = "; ".join(
+        f"{names[each]} : 0 < i and 2i <= n" + (" and 0 < j <= m" if each in others else "") for each in names
+    )
+
+    def loop(text):
+        return "{ " + "; ".join(f"{names[x]} -> [{text.format(x=column[x])}]" for x in names) + " }"
+
+    parts = ", ".join(f'{{ filter: "{{ {each} }}" }}' for each in names.values())
+    return isl.Schedule(
+        f'{{ domain: "[n, m] -> {{ {domain} }}", child: {{'
+        f' schedule: "[{loop("floor(i/128) + floor(({x})/128)")}]", child: {{'
+        f' schedule: "[{loop("floor(({x})/128)")}]", child: {{'
+        f' schedule: "[{loop("i")}, {loop("{x}")}]", child: {{ sequence: [{parts}] }} }} }} }} }}'
+    )
+
+
+def test_what_stands_beside_a_group_in_tiles_is_one_too_so_that_isl_finds_loops_in_no_time():
+    schedule = wavefront(pair=True)
+
+    grouped = group_statements(schedule)
+
+    assert groups_of(grouped) == ["A", "BC"]
+    members = members_of_groups(grouped)
+    assert members is not None
+    assert members.domain().is_equal(schedule.get_domain())
+    with operation_budget(400_000):  # an eighth of the time that it takes without
+        text = text_of(grouped)
+    assert "for (int c0 = 0;" in text
+    assert "c0 = -1" not in text
+
+
+def test_where_nothing_is_a_group_all_stay_as_they_are():
+    schedule = wavefront(pair=False)
+
+    assert groups_of(group_statements(schedule)) == []
 
 
 def test_loops_are_those_of_the_statements():

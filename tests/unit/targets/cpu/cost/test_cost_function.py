@@ -600,6 +600,21 @@ def test_points_are_told_apart_by_dimensions_that_nothing_relates():
     assert tuple(map(str, fixed.limits(2))) == ("1", "17")
 
 
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        "128a <= c <= 127 + 128a and 64b <= d <= 63 + 64b and 0 <= c < 1000 and 0 <= d <= c and e = c + d",
+        "0 <= a < 40 and a <= b <= a + 9 and 3c = a + 2b and 0 <= d < c and 5e <= d + a <= 5e + 3",
+        "a mod 4 = 1 and 0 <= a < 90 and 7b = 2a + c and 0 <= c < 9 and d = 3b - a and 0 <= e - 2d <= a",
+    ],
+)
+def test_limits_of_many_dimensions_are_those_of_all_of_them_together(constraints):
+    whole = isl.Set(f"{{ [a, b, c, d, e] : {constraints} }}")
+    points = Points.of(whole)
+    for dim in range(5):
+        assert points.limits(dim) == (whole.dim_min_val(dim), whole.dim_max_val(dim))
+
+
 def test_pieces_of_points_are_told_apart_one_by_one():
     points = Points.of(
         isl.Set(
