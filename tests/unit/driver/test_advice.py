@@ -175,7 +175,7 @@ def test_sums_in_each_step_leave_no_tiles_over_time(tmp_path):
 
 
 def test_places_that_data_tell_leave_no_tiles_over_time(tmp_path):
-    before = report(tmp_path, WAVES.replace("BESIDE", "u[(t + 1) % 2][at[0]][at[1]] += norm[t];"))
+    before = report(tmp_path, WAVES.replace("BESIDE", "u[(t + 1) % 2][at[t]][at[t + 1]] += norm[t];"))
     ((line, message),) = advised(before, "time-tiles")
     assert (line, before.tile_sizes) == (8, ())
     assert message.startswith("which elements of 'u' are accessed here depends on data")
