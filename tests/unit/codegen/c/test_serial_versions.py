@@ -84,13 +84,13 @@ def test_arrays_of_threads_have_the_team_that_numbers_them(tmp_path):
 
 
 SMALL = """
-void scale(int n, int m, double a[restrict n][m], double *restrict s)
+void sums(int n, int m, double a[restrict n][m], double *restrict s)
 {
 #pragma scop
-  for (int i = 0; i < n; i++) {
+  for (int j = 0; j < m; j++) {
     double sum = 0;
-    for (int j = 0; j < m; j++) sum += a[i][j];
-    s[i] = sum;
+    for (int i = 0; i < n; i++) sum += a[i][j];
+    s[j] = sum;
   }
 #pragma endscop
 }
