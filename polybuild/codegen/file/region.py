@@ -215,8 +215,8 @@ def write_region(
     declared += memory.of_threads(printer.of_threads, printer.declared_inside)
     lines = (*_told(plan), *tables, *declared, *loops, *memory.releases(), *finals)
     inspecting = _inspector_text(scop, plan, names, conditions, directives.alone)
-    all_read, once = _looks_at_everything(inspectors, scop), directives.versions
-    worth = [] if device else _worth_running(plan, checks, conditions, once, inspects=all_read)
+    all_read, versions = _looks_at_everything(inspectors, scop), directives.versions
+    worth = [] if device else _worth_running(plan, checks, conditions, versions, inspects=all_read)
     adapting = _adapting(plan, checks, conditions)
     # what is too little for the host's threads may still be where its data are
     before = checks if device is None else replace(checks, min_work=0)
