@@ -12,8 +12,8 @@ from polybuild.codegen.c.directives import DirectivePrinter
 from polybuild.codegen.c.lane_bodies import LaneBodyPrinter
 from polybuild.codegen.file import boundary, prologue
 from polybuild.driver import passes
-from polybuild.scop import expressions, order
 from polybuild.scop import loops as scop_loops
+from polybuild.scop import order, wide_numbers
 from polybuild.scop.program_point import ProgramPoint
 from polybuild.storage import coalescing, last_iteration, scalar_expansion, webs
 from polybuild.targets.cpu import mapping, schedule_choice
@@ -156,7 +156,7 @@ def else_runs_always() -> None:
 @_fault
 def strict_comparison() -> None:
     """``<=`` is read as ``<``."""
-    _replace(expressions, "_COMPARISONS", dict(expressions._COMPARISONS) | {"<=": isl.PwAff.lt_set})
+    _replace(wide_numbers, "COMPARISONS", dict(wide_numbers.COMPARISONS) | {"<=": isl.PwAff.lt_set})
 
 
 @_fault
