@@ -7,6 +7,7 @@ program would not, and none accesses memory that the program may not be allowed 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from pycparser import c_ast
@@ -18,6 +19,7 @@ from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.context import CompilerRules, Masks
 from polybuild.poly.memory import Itself, remembered
 from polybuild.scop.model import AccessKind, Statement
+from polybuild.targets.cpu.cost.folded_choices import Choices, are_folded
 from polybuild.targets.cpu.lane_bodies import declared_type
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.targets.cpu.tilesizes import element_size
@@ -47,6 +49,8 @@ def converts(
     }
     if not all(converted for _, converted in found.values()):
         return False
+    if compiler.vectors.masks is not Masks.ARITHMETIC and _has_folded_choices(statements, found):
+        return False
     parts = {name: conditions for name, (conditions, _) in found.items()}
     uncertain = _uncertain(accesses, parts)
     rows = {_row(each) for each in accesses if each not in uncertain}
@@ -56,6 +60,16 @@ def converts(
         and (types is None or _row(each) in rows or not _may_wrap(each, types))
         for each in uncertain
     )
+
+
+def _has_folded_choices(
+    statements: Mapping[str, Statement], found: Mapping[str, tuple[_Conditions, bool]]
+) -> bool:
+    """Whether arithmetic goes into the branches of choices, all at one depth, and is conditional there."""
+    at_depth: dict[int, list[Choices]] = defaultdict(list)
+    for name, each in statements.items():
+        at_depth[len(each.iterators)].append(found[name][0].choices)
+    return any(map(are_folded, at_depth.values()))
 
 
 @remembered  # bands, versions and candidates have most statements in common
@@ -117,12 +131,13 @@ def _what(reference: Reference) -> tuple[bool, object]:
 class _Conditions:
     """The parts of a statement, but for subscripts; the ``conditional`` ones by identity.
 
-    ``numbers`` has those that are floating-point numbers.
+    ``numbers`` has those that are floating-point numbers, ``choices`` what variables of these are given.
     """
 
     body: c_ast.Node
     conditional: frozenset[int]
     numbers: frozenset[int]
+    choices: Choices
 
     @classmethod
     def of(cls, statement: Statement, type_names: Mapping[str, Type]) -> _Conditions:
@@ -131,7 +146,7 @@ class _Conditions:
         body = statement.body
         conditional = frozenset(id(each) for each in _conditional(body, numbers.elements))
         found = (each for each in walk(body) if numbers.has(each))
-        return cls(body, conditional, frozenset(map(id, found)))
+        return cls(body, conditional, frozenset(map(id, found)), Choices.of(body, numbers.has))
 
     def converts(self, compiler: CompilerRules) -> bool:
         """Whether a compiler computes for all lanes what is under conditions, if not in any case already."""
