@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def invariant_elements(
     loop: isl.AstNode, ast: PrintedAst, instances: InstancePrinter, wanted: Collection[int]
 ) -> list[ReplacedElement]:
-    """The elements that each iteration of ``loop`` certainly reads by a node of the identities ``wanted``.
+    """The elements that iterations of ``loop`` read by a node of the identities ``wanted``.
 
     None of those that ``instances`` has in variables already, and none if the iterations take several ways.
     """
@@ -31,7 +31,6 @@ def invariant_elements(
         for each in instances.ordered(ast.instances[name]) if name in ast.instances else ():
             if (
                 each.element is not None
-                and each.certain
                 and id(each.access.node) in wanted
                 and not mentions(each.element, counter)
                 and not any(is_same_element(each.element, element) for element in known)

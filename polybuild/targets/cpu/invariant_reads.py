@@ -1,7 +1,8 @@
-"""Reads that a loop does again and again of one element, of an array that it writes elsewhere.
+"""Reads that a loop does again and again of one element, which compilers do not do beforehand.
 
-Only the dependences tell that what is written is another element: a compiler loads the one that is
-read in each iteration. It is best kept in a variable (Callahan, Carr and Kennedy, PLDI 1990).
+Of an array that the loop writes elsewhere only the dependences tell that what is written is another element;
+what is read under a condition need not exist, for all that a compiler knows. Such an element is best kept in
+a variable (Callahan, Carr and Kennedy, PLDI 1990).
 """
 
 from __future__ import annotations
@@ -10,20 +11,26 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polybuild.analysis.readable_elements import may_be_read
+from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.relations import maps_of
-from polybuild.scop.model import Access, AccessKind
+from polybuild.scop.model import Access, AccessKind, Scop
 from polybuild.targets.cpu.strides import Reference, Stride
 
 
-def invariant_reads(loop: isl.ScheduleNode, accesses: Sequence[Reference]) -> frozenset[int]:
-    """The identities of the nodes that read what the loop leaves as it is, of arrays that it writes.
+def invariant_reads(loop: isl.ScheduleNode, accesses: Sequence[Reference], scop: Scop) -> frozenset[int]:
+    """The identities of the nodes that read what the loop leaves as it is.
 
-    ``loop`` is a band of one member, ``accesses`` are those below it. Each of the reads is of one element for
-    all iterations, and none of them writes it.
+    ``loop`` is a band of one member, ``accesses`` are those of ``scop`` below it. Each of the reads is of one
+    element for all iterations, and none of them writes it. All may read it, if under conditions none does.
     """
     names = {each.access.array.name for each in accesses if each.access.kind is not AccessKind.READ}
-    suited = [each for each in accesses if each.access.array.name in names and _is_suited(each)]
+    suited = [
+        each
+        for each in accesses
+        if _is_suited(each) and (each.access.array.name in names or not _is_certain(each))
+    ]
     if not suited:
         return frozenset()
     prefix = loop.get_prefix_schedule_relation().reverse()
@@ -36,9 +43,19 @@ def invariant_reads(loop: isl.ScheduleNode, accesses: Sequence[Reference]) -> fr
     found = set()
     for each in suited:
         read = _elements(around[each.statement.name], each.access)
-        if all(map(read.is_disjoint, written[each.access.array.name])):
+        if all(map(read.is_disjoint, written.get(each.access.array.name, ()))) and _may_be_read(each, scop):
             found.add(id(each.access.node))
     return frozenset(found)
+
+
+def _may_be_read(reference: Reference, scop: Scop) -> bool:
+    """Whether a program may read what ``reference`` does in all instances of its statement."""
+    return _is_certain(reference) or may_be_read(reference.access, scop, reference.statement)
+
+
+def _is_certain(reference: Reference) -> bool:
+    statement = reference.statement
+    return not statement.dynamic and always_evaluates(statement.body, reference.access.node)
 
 
 def _elements(around: isl.Map, access: Access) -> isl.Map:

@@ -104,7 +104,7 @@ class LoopMarker:
             private=_with((), private),
             accumulators=accumulators,
             lanes=lanes,
-            invariant=invariant_reads(node, accesses),
+            invariant=invariant_reads(node, accesses, self._scop),
             width=0 if accumulators or lanes else width,
         )
         return insert_mark(node, mark)

@@ -27,6 +27,7 @@ from polybuild.targets.cpu.cost.compilers_lanes import CompilersLanes, nowhere, 
 from polybuild.targets.cpu.cost.if_conversion import converts
 from polybuild.targets.cpu.cost.versions import CandidateCost
 from polybuild.targets.cpu.estimate import LaunchModel
+from polybuild.targets.cpu.invariant_reads import invariant_reads
 from polybuild.targets.cpu.lane_loops import (
     find_lane_loop,
     has_roots,
@@ -573,8 +574,13 @@ class _CpuMapper:
 
     def _is_left_scalar(self, loop: isl.ScheduleNode) -> bool:
         """Whether a compiler computes what is in a loop that carries nothing without vectors."""
-        names, compiler = self._scop.type_names, self._context.compiler
-        return has_roots(loop, self._scop) or not converts(references(self._scop, loop), 0, names, compiler)
+        names, compiler, accesses = (
+            self._scop.type_names,
+            self._context.compiler,
+            references(self._scop, loop),
+        )
+        held = invariant_reads(loop, accesses, self._scop)
+        return has_roots(loop, self._scop) or not converts(accesses, 0, names, compiler, held=held)
 
     def _lanes_of(self, loop: isl.ScheduleNode) -> LaneLoop | None:
         """How a loop that carries nothing is written in lanes; None if it cannot be, or is not to be."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -20,8 +20,10 @@ from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import descendants, is_band, prefix_schedule
 from polybuild.scop.model import Access, AccessKind, Array, Scop, Statement
 from polybuild.targets.cpu.carried import carried_by_last
+from polybuild.targets.cpu.cost.chosen_updates import has_chosen_updates
 from polybuild.targets.cpu.cost.if_conversion import converts
 from polybuild.targets.cpu.cost.unknown_strides import has_unknown_stride
+from polybuild.targets.cpu.invariant_reads import invariant_reads
 from polybuild.targets.cpu.strides import Reference, Stride, references
 from polybuild.targets.cpu.vectorise import find_vector_loop, has_loops
 from polybuild.transform.full_unrolling import outside_unrolled
@@ -63,7 +65,7 @@ class CompilersLanes:
             return False
         if not self._converts(node, accesses) or self._goes_back(node, accesses):
             return False
-        if self._has_unknown_strides(accesses):
+        if self._has_unknown_strides(accesses) or has_chosen_updates(accesses, node.band_n_member() - 1):
             return False
         return self._runs_in_lanes(node, accesses, self.dependences) or (
             not carried_by_last(node, self.dependences.carried).is_empty()
@@ -71,11 +73,20 @@ class CompilersLanes:
         )
 
     def converts(self, node: isl.ScheduleNode) -> bool:
-        """Whether a compiler takes the last loop of a band to lanes in spite of its conditions."""
-        return self.compiler.vectors.speculates or self._converts(node, references(self.scop, node))
+        """Whether a compiler takes a generated loop to lanes in spite of its conditions.
+
+        What it reads again and again is in variables.
+        """
+        accesses = references(self.scop, node)
+        held = invariant_reads(node, accesses, self.scop) if node.band_n_member() == 1 else frozenset[int]()
+        return self.compiler.vectors.speculates or self._converts(node, accesses, held=held)
 
     def _converts(
-        self, node: isl.ScheduleNode, accesses: Sequence[Reference], masks: Masks | None = None
+        self,
+        node: isl.ScheduleNode,
+        accesses: Sequence[Reference],
+        masks: Masks | None = None,
+        held: Collection[int] = (),
     ) -> bool:
         """The same of a band with ``accesses`` below it, with ``masks`` or those that there are."""
         last, names = node.band_n_member() - 1, self.scop.type_names
@@ -87,7 +98,7 @@ class CompilersLanes:
         compiler = self.compiler
         if masks is not None:
             compiler = replace(compiler, vectors=replace(compiler.vectors, masks=masks))
-        return converts(accesses, last, names, compiler, None if self.generated else types)
+        return converts(accesses, last, names, compiler, None if self.generated else types, held=held)
 
     def takes_around(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of a band in lanes that has loops inside.

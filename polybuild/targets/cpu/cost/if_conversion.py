@@ -8,7 +8,7 @@ program would not, and none accesses memory that the program may not be allowed 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pycparser import c_ast
 
@@ -34,12 +34,14 @@ def converts(
     type_names: Mapping[str, Type],
     compiler: CompilerRules,
     types: Mapping[str, Type] | None = None,
+    *,
+    held: Collection[int] = (),
 ) -> bool:
     """Whether ``compiler`` takes member ``member`` of a band to lanes in spite of its conditions.
 
     ``accesses`` are those below the band; ``type_names`` has the types that names of the file stand for.
     Where subscripts are computed as the program says, ``types`` has those of its parameters; generated ones
-    are wide.
+    are wide. What nodes of the identities ``held`` read is in variables.
     """
     if compiler.vectors.speculates:
         return True
@@ -52,7 +54,7 @@ def converts(
     if compiler.vectors.masks is not Masks.ARITHMETIC and _has_folded_choices(statements, found):
         return False
     parts = {name: conditions for name, (conditions, _) in found.items()}
-    uncertain = _uncertain(accesses, parts)
+    uncertain = [each for each in _uncertain(accesses, parts) if id(each.access.node) not in held]
     rows = {_row(each) for each in accesses if each not in uncertain}
     return all(
         _has_masks(each, compiler)
