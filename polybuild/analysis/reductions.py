@@ -24,7 +24,7 @@ from pycparser import c_ast
 from polybuild.analysis.positive_values import PositiveValues, positive_variables
 from polybuild.analysis.promised_orders import Update, promised_updates, updates_of
 from polybuild.c.conversions import common_type, promoted
-from polybuild.c.syntax_tree import single_statement, walk
+from polybuild.c.syntax_tree import conjuncts, single_statement, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.c.typing import type_of
 from polybuild.context import Reordering
@@ -265,7 +265,7 @@ class ReductionMatcher:
             if found is not None or self._has_own(body.cond):
                 return found
             return self._read(update, element)
-        if self._scattered and self._is_step(body) and isinstance(element, IntegerType):
+        if self._is_step(body) and isinstance(element, IntegerType):
             return "+", _unsigned(element), True
         found = self._selection(body, element)
         return found if found is not None else self._chain(body, element)
@@ -346,7 +346,7 @@ class ReductionMatcher:
     def _chosen(
         self, condition: c_ast.Node, update: c_ast.Node, element: IntegerType | FloatingType
     ) -> _Found | None:
-        """``if (e > m) m = e``."""
+        """``if (e > m) m = e``, ``if (c && e > m) m = e``."""
         if not isinstance(update, c_ast.Assignment) or update.op != "=" or id(update.lvalue) not in self._own:
             return None
         return self._compared(condition, update.rvalue, element, taken=True)
@@ -354,7 +354,10 @@ class ReductionMatcher:
     def _compared(
         self, condition: c_ast.Node, value: c_ast.Node, element: IntegerType | FloatingType, *, taken: bool
     ) -> _Found | None:
-        """A minimum or maximum that takes ``value`` where ``condition`` is ``taken``."""
+        """A minimum or maximum that takes ``value`` where ``condition`` is ``taken``, and others hold."""
+        if taken:
+            looking = [each for each in conjuncts(condition) if self._has_own(each)]
+            condition = looking[0] if len(looking) == 1 else condition
         if not isinstance(condition, c_ast.BinaryOp) or condition.op not in _GREATER | _LESS:
             return None
         operator = condition.op

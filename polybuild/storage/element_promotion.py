@@ -91,7 +91,8 @@ def _promoted(
     anchor = next((each for each in found.statements if _covers(each, found)), None)
     if anchor is None:
         return None
-    own = variable_for(array, "each", {*taken, *(each.name for each in scop.arrays)})
+    names = {*taken, *(each.name for each in scop.arrays)}
+    own = replace(variable_for(array, "each", names), copied=array.spelling)
     last, first = unused_names(scop, 2)
     store = _copy(scop, last, anchor, found, own)
     loads = [] if _is_set_first(scop, found) else [_reversed(_copy(scop, first, anchor, found, own))]

@@ -17,13 +17,14 @@ from polybuild.targets.cpu.strides import Reference, Stride
 _ORDERS = frozenset({"<", "<=", ">", ">="})
 
 
-def has_chosen_updates(accesses: Sequence[Reference], member: int) -> bool:
+def has_chosen_updates(accesses: Sequence[Reference], member: int, *, generated: bool) -> bool:
     """Whether a statement updates one element in all iterations of a loop, in a way that is unknown.
 
-    ``accesses`` are those below a band, whose ``member`` is the loop.
+    ``accesses`` are those below a band, whose ``member`` is the loop. Elements that the program has in memory
+    are in variables where the loop is ``generated``.
     """
     return any(
-        _is_update(each, accesses) and _is_unknown(each, accesses)
+        _is_update(each, accesses) and _is_unknown(each, accesses, generated=generated)
         for each in accesses
         if each.access.kind is not AccessKind.READ and each.stride(member) is Stride.NONE
     )
@@ -44,9 +45,10 @@ def _own(write: Reference, accesses: Sequence[Reference]) -> frozenset[int]:
     )
 
 
-def _is_unknown(write: Reference, accesses: Sequence[Reference]) -> bool:
-    conditional = write.access.kind is AccessKind.MAY_WRITE
-    if conditional and not write.access.array.is_scalar:
+def _is_unknown(write: Reference, accesses: Sequence[Reference], *, generated: bool) -> bool:
+    array = write.access.array
+    in_memory = not array.is_scalar or (bool(array.copied) and not generated)
+    if in_memory and write.access.kind is AccessKind.MAY_WRITE:
         return True
     own = _own(write, accesses)
     return any(

@@ -65,20 +65,25 @@ class CompilersLanes:
             return False
         if not self._converts(node, accesses) or self._goes_back(node, accesses):
             return False
-        if self._has_unknown_strides(accesses) or has_chosen_updates(accesses, node.band_n_member() - 1):
+        last = node.band_n_member() - 1
+        if self._has_unknown_strides(accesses) or has_chosen_updates(
+            accesses, last, generated=self.generated
+        ):
             return False
         return self._runs_in_lanes(node, accesses, self.dependences) or (
             not carried_by_last(node, self.dependences.carried).is_empty()
             and self._runs_in_lanes(node, accesses, self._left_to_lanes(node))
         )
 
-    def converts(self, node: isl.ScheduleNode) -> bool:
+    def converts(self, node: isl.ScheduleNode, accumulating: Collection[str] = ()) -> bool:
         """Whether a compiler takes a generated loop to lanes in spite of its conditions.
 
-        What it reads again and again is in variables.
+        What it reads again and again is in variables, and so are arrays ``accumulating`` what it computes.
         """
         accesses = references(self.scop, node)
-        held = invariant_reads(node, accesses, self.scop) if node.band_n_member() == 1 else frozenset[int]()
+        held = {id(each.access.node) for each in accesses if each.access.array.name in accumulating}
+        if node.band_n_member() == 1:
+            held |= invariant_reads(node, accesses, self.scop)
         return self.compiler.vectors.speculates or self._converts(node, accesses, held=held)
 
     def _converts(

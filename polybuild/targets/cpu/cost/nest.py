@@ -207,7 +207,12 @@ class NestBuilder:
         unrolled = MarkKind.UNROLLED in inside or (block and not registers)
         plain = innermost and not (within or block or lanes)
         conditional = place.conditional or (plain and has_conditional_copies(node))
-        simd = directive is not None and directive.simd and not conditional and self._lanes.converts(node)
+        simd = (
+            directive is not None
+            and directive.simd
+            and not conditional
+            and self._lanes.converts(node, {each.array.name for each in directive.accumulators})
+        )
         # what is generated has the plain subscripts of an interior
         scattered = self.directives is None and any(
             each.conditional or has_scattered_elements(each) for each in statements_of(node, self.scop)
