@@ -312,7 +312,7 @@ NOMINAL_EDGES = (500, 200, 100, 50)
 NOMINAL_BYTES = 1 << 28
 """which is so many;"""
 SMALL_SIZE = 16
-"""and where it has to be smaller than another."""
+"""and where it has to be smaller than another, as the extent of a window is."""
 WINDOW_RADIUS = 3
 """What a parameter is taken to be whose negative value loops start at, as those over a window do."""
 LOOP_START = 2

@@ -37,17 +37,20 @@ def _vectors(macros: AbstractSet[str], flags: Sequence[str]) -> VectorRules:
         folds=not clang,
         widens=not clang,
         tries_strides=not clang and _tries_strides(flags),
+        sums=clang or _is_thorough(flags),
     )
 
 
 def _tries_strides(flags: Sequence[str]) -> bool:
     """Whether gcc has a second loop for strides of one element: with ``-O3``, or where it is asked to."""
-    tries = False
-    for flag in flags:
-        if flag.startswith("-O"):
-            tries = flag in {"-O3", "-Ofast"}
     asked = [each for each in flags if each.endswith("version-loops-for-strides")]
-    return asked[-1] == "-fversion-loops-for-strides" if asked else tries
+    return asked[-1] == "-fversion-loops-for-strides" if asked else _is_thorough(flags)
+
+
+def _is_thorough(flags: Sequence[str]) -> bool:
+    """Whether gcc optimises as well as it can: at lower levels vectors have to cost next to nothing."""
+    levels = [each for each in flags if each.startswith("-O")]
+    return bool(levels) and levels[-1] in {"-O3", "-Ofast"}
 
 
 def _masks(macros: AbstractSet[str]) -> Masks:

@@ -264,11 +264,13 @@ class Accumulator:
     """A variable that stands for the one element that ``reductions`` accumulate in below ``mark``.
 
     It gets the element's value there and gives it back after all that is below. The reductions
-    are of one group.
+    are of one group. Compilers compute them in vectors ``unasked``, and better than where they are asked to:
+    what is left over of a row, too.
     """
 
     mark: Mark
     reductions: tuple[Reduction, ...]
+    unasked: bool = False
 
     @property
     def array(self) -> Array:

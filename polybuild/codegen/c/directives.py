@@ -125,7 +125,8 @@ class DirectivePrinter:
         It accumulates in ``accumulators``. The loop has ``mentioned`` these parameters and counters of
         loops around it. The variable ``team`` has the number of its threads, if it is given.
         """
-        if directive is None:
+        unasked = accumulators and all(each.accumulator.unasked for each in accumulators)
+        if directive is None or (unasked and not directive.parallel):
             return [head]
         words, indent = (
             self._text(directive, accumulators, mentioned, team),

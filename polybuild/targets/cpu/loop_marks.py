@@ -37,7 +37,7 @@ class LoopMarker:
         self.directives: dict[Mark, LoopDirective] = {}
         self.parallel_loops = 0
         self.simd_loops = 0
-        self.accumulators = Accumulators(scop, dependences)
+        self.accumulators = Accumulators(scop, dependences, context.compiler)
 
     def parallel(
         self, node: isl.ScheduleNode, sharing: ThreadSharing = _IN_PARTS, *, together: int = 1

@@ -8,8 +8,10 @@ import islpy as isl
 
 from polybuild.analysis.dependences import Dependences, ReductionDependences
 from polybuild.analysis.reductions import CARRIED, Reduction
+from polybuild.c.types import IntegerType
+from polybuild.context import CompilerRules
 from polybuild.poly.marks import Mark, MarkKind
-from polybuild.poly.relations import maps_of, sets_of
+from polybuild.poly.relations import maps_of, sets_of, tuple_name
 from polybuild.poly.trees import insert_mark, mark_of
 from polybuild.schedule.legality import active_dependences
 from polybuild.scop.model import Scop
@@ -18,6 +20,8 @@ from polybuild.targets.cpu.strides import Reference, references
 from polybuild.targets.model import Accumulator
 
 _in = isl.dim_type.in_
+
+_SUMS = frozenset("+&|^")
 
 
 def carried_reductions(
@@ -54,9 +58,10 @@ def reduced_members(band: isl.ScheduleNode, accesses: list[Reference], dependenc
 class Accumulators:
     """The variables that the loops of a region accumulate in; ``all`` are those made so far."""
 
-    def __init__(self, scop: Scop, dependences: Dependences) -> None:
+    def __init__(self, scop: Scop, dependences: Dependences, compiler: CompilerRules) -> None:
         self._scop = scop
         self._dependences = dependences
+        self._compiler = compiler
         self._made: dict[Mark, Accumulator] = {}
 
     @property
@@ -74,13 +79,16 @@ class Accumulators:
         accesses = references(self._scop, node)
         around = self._around(node)
         found: list[Accumulator] = []
-        for each in carried_reductions(node, 0, accesses, self._dependences) or ():
-            inside = _inside(node, each)
+        carried = carried_reductions(node, 0, accesses, self._dependences) or ()
+        groups = [_inside(node, each) for each in carried]
+        unasked = self._compiler.vectors.sums and _sums_integers_alone(node, groups)
+        for inside in groups:
             if inside[0].elements:
                 continue
             accumulator = around.get(inside[0].group)
             if accumulator is None:
-                accumulator = Accumulator(Mark(MarkKind.ACCUMULATOR, len(self._made)), inside)
+                mark = Mark(MarkKind.ACCUMULATOR, len(self._made))
+                accumulator = Accumulator(mark, inside, unasked=unasked)
                 self._made[accumulator.mark] = accumulator
                 node = insert_mark(node, accumulator.mark).child(0)
             found.append(accumulator)
@@ -104,6 +112,15 @@ class Accumulators:
         return {
             self._made[mark].reductions[0].group: self._made[mark] for mark in marks if mark in self._made
         }
+
+
+def _sums_integers_alone(node: isl.ScheduleNode, groups: Sequence[tuple[Reduction, ...]]) -> bool:
+    """Whether all that runs below ``node`` are sums, or masks, of integers, which are the ``groups``."""
+    every = [each for group in groups for each in group]
+    names = {each.statement.name for each in every}
+    return all(isinstance(each.type, IntegerType) and each.operator in _SUMS for each in every) and names >= {
+        tuple_name(each) for each in sets_of(node.get_domain())
+    }
 
 
 def without_accumulators(

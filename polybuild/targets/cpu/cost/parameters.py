@@ -125,6 +125,7 @@ def _large_values(scop: Scop) -> dict[str, int]:
     names = [scop.context.get_dim_name(_params, dim) for dim in range(scop.context.dim(_params))]
     lines = dict.fromkeys(lengths_of_lines(scop), NOMINAL_SIZE**2)
     lines |= dict.fromkeys(radii_of_windows(scop), WINDOW_RADIUS)
+    lines |= dict.fromkeys(extents_of_windows(scop), SMALL_SIZE)
     starts = dict.fromkeys(starts_of_loops(scop), LOOP_START)
     for values in (lines | starts, lines, {}, *({str(name): SMALL_SIZE} for name in names)):
         point = parameters_at(scop.context, values)
@@ -212,6 +213,17 @@ def _instances(scop: Scop, values: Mapping[str, int]) -> float:
 def radii_of_windows(scop: Scop) -> frozenset[str]:
     """The parameters that loops count up from the negative values of: ``for (d = -r; d <= r; d++)``."""
     return frozenset(name for each in _bounds(scop) for name, sign in _begun_with(each) if sign > 0)
+
+
+def extents_of_windows(scop: Scop) -> frozenset[str]:
+    """The parameters that loops end at which make others shorter: ``m`` of ``for (i <= n - m) for (k < m)``.
+
+    Were these as large as those that the others end at, a window would have one place.
+    """
+    bounds = list(_bounds(scop))
+    shortened = {name for each in bounds for name in _shortened_by(each)}
+    alone = {name for each in bounds if not list(_shortened_by(each)) for name in _ended_at(each)}
+    return frozenset(name for name in shortened & alone if not _is_bounded(scop.context, name))
 
 
 def starts_of_loops(scop: Scop) -> frozenset[str]:
