@@ -40,8 +40,8 @@ class VectorRules:
     conditions in any case; another needs ``masks`` for that. With ``backwards`` it takes loops, too, that
     go back over elements that lie apart. Where it ``folds`` sums in order it computes their terms in
     vectors. One that ``widens`` vectors takes wider ones where it is asked for as many lanes as these have;
-    another takes several. One that ``tries_strides`` has a second loop for strides of one element. Integers it
-    ``sums`` up in vectors without being asked to.
+    another takes several. One that ``tries_strides`` has a second loop for strides of one element, and one
+    that ``sums`` adds up integers in vectors without being asked to.
     """
 
     bytes: int = 32
