@@ -62,7 +62,8 @@ def _gains_warm(before: LoopCost, after: LoopCost, context: isl.Set, usual: Mapp
 
     Smaller and smaller sizes count, from the largest that caches hold on. Memory may be the limit of both
     where they come to all for the first time. Chains of operations that wait for each other are not hidden
-    wholly behind caches: loops that wait less gain even where these are the limit of both.
+    wholly behind caches: loops that wait less gain even where these are the limit of both. Behind other
+    operations they are.
     """
     if after.at(usual).total > SAME_TIME * before.at(usual).total:
         return False
@@ -73,7 +74,10 @@ def _gains_warm(before: LoopCost, after: LoopCost, context: isl.Set, usual: Mapp
     if not gains or min(gains) <= 1 / SAME_TIME:
         return False
     alone = ((old.total + old.hidden) / (new.total + new.hidden) for old, new in warm)
-    waits_less = all(old.waiting > new.waiting and old.caches >= new.caches for old, new in warm)
+    waits_less = all(
+        old.waiting > new.waiting and old.caches >= new.caches and SAME_TIME * old.arithmetic < old.total
+        for old, new in warm
+    )
     return max(gains) > CERTAIN_ORDER or (waits_less and min(alone) > CERTAIN_GAIN)
 
 

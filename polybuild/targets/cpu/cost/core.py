@@ -278,12 +278,15 @@ def _moved(loop: NestLoop, extents: Extents) -> set[int]:
 
 
 def _waiting(body: Body, trips: Sequence[float], count: float, instance: float, machine: Machine) -> float:
-    """For results of earlier iterations; short loops overlap with the iterations of those around them."""
+    """For results of earlier iterations; a loop overlaps with the next one of those around it.
+
+    Where its last operations wait, the first ones of that are at work: as many as there is room for.
+    """
     chained = next((each for each in reversed(body.around) if each.chain), None)
     if chained is None:
         return 0.0
     operations = trips[chained.dim] * instance / machine.arithmetic.operation
-    overlap = max(1.0, machine.arithmetic.window / max(1.0, operations))
+    overlap = 1.0 + machine.arithmetic.window / max(1.0, operations)
     copies = math.prod(trips[each.dim] for each in body.around if each.unrolled)
     # all statements of an iteration wait together
     return count / copies * chained.chain / statements_below(chained) / overlap

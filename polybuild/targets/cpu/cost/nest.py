@@ -313,7 +313,8 @@ class NestBuilder:
         if not statements or not is_chain(node, results, self.machine):
             return 0.0
         last = node.band_n_member() - 1
-        waiting = {tuple_name(each) for each in sets_of(carried_by_last(node, results).range())}
+        carried = carried_by_last(node, results)
+        waiting = {tuple_name(each) for each in sets_of(carried.range())}
         places = [place for place, each in enumerate(statements) if each.name in waiting]
         if not places:
             return 0.0
@@ -321,7 +322,8 @@ class NestBuilder:
         if folded:
             unit = replace(unit, fused=SEPARATE)
         first = max(
-            chain_of(statements[place], _returning(statements[place], found, last), unit) for place in places
+            chain_of(statements[place], _returning(statements[place], found, last, carried), unit)
+            for place in places
         )
         if any(self._passes_memory(statements[place], statements) for place in places):
             first += unit.forward
@@ -352,21 +354,35 @@ class NestBuilder:
         )
 
 
-def _returning(statement: Statement, found: list[Reference], last: int) -> set[int]:
+def _returning(statement: Statement, found: list[Reference], last: int, carried: isl.UnionMap) -> set[int]:
     """The nodes through which results of iterations before may come back to ``statement``.
 
-    An accumulator is read where it is written; elements of rows were written by another iteration.
+    An accumulator is read where it is written; elements of rows were written by another iteration of the
+    last loop, where that has ``carried`` them.
     """
     own = [each for each in found if each.statement is statement]
     writes = [each for each in own if each.access.kind is not AccessKind.READ]
     stays = any(each.stride(last) is Stride.NONE for each in writes)
-    return {
-        id(each.access.node)
+    returning = [
+        each
         for each in own
         if each.access.kind is AccessKind.READ
         and any(each.access.array.name == other.access.array.name for other in writes)
         and stays == any(each.access.relation.is_equal(other.access.relation) for other in writes)
-    }
+    ]
+    if not stays and len(returning) > 1:
+        returning = [each for each in returning if _is_carried(each, writes, carried)] or returning
+    return {id(each.access.node) for each in returning}
+
+
+def _is_carried(read: Reference, writes: Sequence[Reference], carried: isl.UnionMap) -> bool:
+    """Whether ``read`` finds what one of ``writes`` wrote in pairs that are ``carried``."""
+    pairs = (
+        each.access.relation.apply_range(read.access.relation.reverse())
+        for each in writes
+        if each.access.array.name == read.access.array.name
+    )
+    return any(not carried.intersect(isl.UnionMap.from_map(each)).is_empty() for each in pairs)
 
 
 def _written_variables(statements: Iterable[Statement]) -> set[str]:
