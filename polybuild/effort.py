@@ -42,7 +42,9 @@ PROJECTION_OPERATIONS = 1_000_000
 PRIVATE_MODEL_OPERATIONS = 4_000_000
 """For finding out in what elements the values of private variables end up,"""
 PRIVATE_EXPANSION_OPERATIONS = 3_000_000
-"""and for an order of what is expanded instead."""
+"""and for an order of what is expanded instead;"""
+PRIVATE_SHARE = 0.5
+"""together this part of what is left for a region: an order without that has to be found, too."""
 SHARING_OPERATIONS = 2_000_000
 """For finding the loops that ranks share, and what these send each other."""
 STEPS_TOGETHER = 8

@@ -45,7 +45,7 @@ from polybuild.driver.private_variables import (
 )
 from polybuild.driver.statement_blocks import blocks_gain, loops_around_blocks
 from polybuild.normalise.hoisted_tables import hoist_tables
-from polybuild.poly.budget import found_within, operation_budget, was_spent
+from polybuild.poly.budget import effort_part, found_within, operation_budget, settled_within, was_spent
 from polybuild.poly.marks import MarkKind
 from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.relations import maps_of
@@ -479,14 +479,15 @@ def free_private_variables(work: Transformation) -> None:
     model, context = work.model, work.context
     distributed = context.options.distribute != "off"
     if context == work.requested and not (TARGETS[context.options.backend].has_kernels or distributed):
-        work.without_private = choose_without_private(
-            model.region,
-            (model.blocked, model.scop),
-            model.dependences,
-            live_out=model.live,
-            context=context,
-            named=work.named_temporaries,
-        )
+        with effort_part(effort.PRIVATE_SHARE):
+            work.without_private = choose_without_private(
+                model.region,
+                (model.blocked, model.scop),
+                model.dependences,
+                live_out=model.live,
+                context=context,
+                named=work.named_temporaries,
+            )
 
 
 def find_temporaries(work: Transformation) -> None:
@@ -605,7 +606,7 @@ def _compared(work: Transformation, mapped: Mapped) -> Comparison:
         costs = cost_of_versions(original, new, work.context, aliases=aliases, clobbering=clobbering)
         return with_inspectors(costs, model.scop, inspectors, work.context).compared()
 
-    return found_within(effort.COMPARISON_OPERATIONS, compared) or NOT_COMPARED
+    return settled_within(effort.COMPARISON_OPERATIONS, compared) or NOT_COMPARED
 
 
 def _inspectors(work: Transformation, mapped: Mapped) -> frozenset[Inspector]:
@@ -712,7 +713,7 @@ def find_thread_limits(work: Transformation) -> None:
         mapped, machine = work.mapped, work.context.machine
         costs = work.comparison.costs
         limit = partial(limit_threads, mapped.scop, mapped.mapping, machine, costs)
-        limited = found_within(effort.COMPARISON_OPERATIONS, limit) or mapped.mapping
+        limited = settled_within(effort.COMPARISON_OPERATIONS, limit) or mapped.mapping
         work.mapped = replace(mapped, mapping=limited)
 
 
@@ -786,11 +787,11 @@ def _enough(
         return (), ()
     untold = not all(each.work for each in work.plan.shared_loops)
     shared = partial(enough_for_threads, statements, trips, context, costs, untold=untold)
-    on_threads = found_within(effort.COMPARISON_OPERATIONS, shared) or ()
+    on_threads = settled_within(effort.COMPARISON_OPERATIONS, shared) or ()
     if not work.comparison.gains_alone:
         return (), on_threads
     find = partial(enough_to_gain, statements, trips, context, costs, work.context.options.min_work)
-    return found_within(effort.COMPARISON_OPERATIONS, find) or (), on_threads
+    return settled_within(effort.COMPARISON_OPERATIONS, find) or (), on_threads
 
 
 def _may_adapt(work: Transformation) -> bool:

@@ -143,6 +143,17 @@ def effort_limit(operations: int) -> Iterator[None]:
         _END.reset(before)
 
 
+@contextmanager
+def effort_part(part: float) -> Iterator[None]:
+    """``effort_is_spent`` under this after that ``part`` of what is left, where there is an effort limit."""
+    left = _END.get() - operations_done()
+    before = _END.set(_Meter.counted + part * left)
+    try:
+        yield
+    finally:
+        _END.reset(before)
+
+
 def effort_is_spent() -> bool:
     """Whether an effort limit is over: what can be done without is not begun any more."""
     left = _END.get() - _Meter.counted

@@ -288,15 +288,16 @@ def _moved(loop: NestLoop, extents: Extents) -> set[int]:
 
 
 def _waiting(body: Body, trips: Sequence[float], count: float, instance: float, machine: Machine) -> float:
-    """For results of earlier iterations; a loop overlaps with the next one of those around it.
+    """For results of earlier iterations; a short loop overlaps with the next one of those around it.
 
     Where its last operations wait, the first ones of that are at work: as many as there is room for.
     """
     chained = next((each for each in reversed(body.around) if each.chain), None)
     if chained is None:
         return 0.0
-    operations = trips[chained.dim] * instance / machine.arithmetic.operation
-    overlap = 1.0 + machine.arithmetic.window / max(1.0, operations)
+    unit, own = machine.arithmetic, trips[chained.dim]
+    again = chained is not body.around[0] and own <= unit.foreseen
+    overlap = 1.0 + again * unit.window / max(1.0, own * instance / unit.operation)
     copies = math.prod(trips[each.dim] for each in body.around if each.unrolled)
     # all statements of an iteration wait together
     return count / copies * chained.chain / statements_below(chained) / overlap
