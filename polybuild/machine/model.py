@@ -83,9 +83,6 @@ class Arithmetic:
     access: float = _figure(0.25, Unit.NANOSECONDS, "to load or store a number in the first cache")
     divide: float = _figure(1.5, Unit.NANOSECONDS, "to divide doubles")
     root: float = _figure(2.0, Unit.NANOSECONDS, "to take the square root of a double")
-    beside: float = _figure(
-        0.35, Unit.RATIO, "of other operations beside longer divisions and roots, or of these, is not hidden"
-    )
     chain: int = _figure(4, Unit.COUNT, "operations that begin before the result of the first is there")
     call: float = _figure(12.0, Unit.NANOSECONDS, "to call a function of the mathematical library")
     loop: int = _figure(2, Unit.COUNT, "operations of a loop's own in each iteration")

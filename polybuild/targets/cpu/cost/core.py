@@ -19,16 +19,12 @@ from polybuild.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The instances of statement ``name`` below the loops ``around``; references as functions of these.
-
-    The innermost of these loops runs so many statements ``together``, which share what it costs itself.
-    """
+    """The instances of statement ``name`` below the loops ``around``; references as functions of these."""
 
     name: str
     around: tuple[NestLoop, ...]
     operations: Operations
     references: tuple[Reference, ...]
-    together: int = 1
 
 
 def cost_on_core(
@@ -149,16 +145,11 @@ def _scalar(body: Body, trips: Sequence[float], machine: Machine) -> tuple[float
     copies = math.prod(trips[each.dim] for each in body.around if each.unrolled)
     inner = next((each for each in reversed(body.around) if not each.unrolled), None)
     unit, counts = machine.arithmetic, body.operations
-    operations = counts.simple + unit.loop / copies / body.together
-    divided = counts.divisions * unit.divide + counts.roots * unit.root
-    time = _beside(operations * unit.operation, divided, machine) + counts.calls * unit.call
+    operations = counts.simple + unit.loop / copies
+    time = operations * unit.operation + counts.divisions * unit.divide + counts.roots * unit.root
+    time += counts.calls * unit.call
     accesses = sum(_share(each, body, trips) for each in _distinct(body, inner))
     return time, accesses * unit.access
-
-
-def _beside(operations: float, divided: float, machine: Machine) -> float:
-    """The time of ``operations`` and of what is ``divided``: units of their own are at work on these."""
-    return max(operations, divided) + machine.arithmetic.beside * min(operations, divided)
 
 
 def _in_lanes(
@@ -167,10 +158,9 @@ def _in_lanes(
     """The same of an instance whose loop ``loop`` runs in ``lanes``."""
     unit, vector, counts, trips = machine.arithmetic, machine.vector, body.operations, extents.trips
     copies = loop.copies * math.prod(trips[each.dim] for each in body.around if each.unrolled)
-    operations = counts.simple + unit.loop / copies / body.together
+    time = (counts.simple + unit.loop / copies) * unit.operation / lanes + counts.calls * unit.call
     # what is narrower than a double takes as many times less
-    divided = (counts.divisions * vector.divide + counts.roots * vector.root) * counts.width / DOUBLE
-    time = _beside(operations * unit.operation / lanes, divided, machine) + counts.calls * unit.call
+    time += (counts.divisions * vector.divide + counts.roots * vector.root) * counts.width / DOUBLE
     if loop.compiled and body.name in loop.singles:  # each lane is taken out and added
         time += 2 * unit.operation
     inner = next((each for each in reversed(body.around) if not each.unrolled and each is not loop), None)

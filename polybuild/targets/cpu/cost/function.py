@@ -113,12 +113,10 @@ class Loops:
         by_counters: dict[str, list[Reference]] = {}
         subscripts: dict[int, set[object]] = {}
         loaded: dict[int, set[object]] = {}
-        together = _run_together(nest)
         for leaf, around in leaves(nest):
-            statement, count = statements.get(leaf.name), together[id(leaf)]
+            statement = statements.get(leaf.name)
             if statement is None:
-                copy = Body(leaf.name, around, operations_of_copy(), (), count)
-                bodies[id(leaf)], touched[id(leaf)] = copy, []
+                bodies[id(leaf)], touched[id(leaf)] = Body(leaf.name, around, operations_of_copy(), ()), []
                 continue
             strides = references_at(scop, {leaf.name: leaf.stamps}, range(leaf.stamps.dim(isl.dim_type.out)))
             operations = operations_of(statement, fused)
@@ -126,7 +124,7 @@ class Loops:
             iteration = id(around[-1]) if around else id(leaf)
             operations = found_as(operations, statement, subscripts.setdefault(iteration, set()))
             strides = _first_loads(strides, leaf.stamps, loaded.setdefault(iteration, set()))
-            bodies[id(leaf)] = Body(leaf.name, around, operations, tuple(strides), count)
+            bodies[id(leaf)] = Body(leaf.name, around, operations, tuple(strides))
             if leaf.name not in by_counters:
                 same = statement.domain.identity()
                 found = references_at(scop, {leaf.name: same}, range(len(statement.iterators)))
@@ -138,17 +136,6 @@ class Loops:
             touched[id(leaf)] = by_counters[leaf.name]
         domains = {each.name: each.domain for each in scop.statements}
         return cls(scop.context, domains, nest, bodies, Touched(touched))
-
-
-def _run_together(nest: Nest) -> dict[int, int]:
-    """How many statements the innermost loop around each leaf of ``nest`` runs, by the leaf's identity."""
-    loops: dict[int, int] = {}
-    statements: dict[int, set[str]] = {}
-    for leaf, around in leaves(nest):
-        inner = next((each for each in reversed(around) if not each.unrolled), leaf)
-        loops[id(leaf)] = id(inner)
-        statements.setdefault(id(inner), set()).add(leaf.name)
-    return {leaf: len(statements[inner]) for leaf, inner in loops.items()}
 
 
 def _first_loads(found: Sequence[Reference], stamps: isl.Map, loaded: set[object]) -> list[Reference]:
