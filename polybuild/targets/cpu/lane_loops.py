@@ -58,7 +58,7 @@ def find_lane_loop(
     if not keeps_values(node, privatised(node, dependences.private)):
         return None
     statements = statements_of(node, scop)
-    if any(each.dynamic for each in statements) or not _go_together(node):
+    if any(each.dynamic for each in statements) or not _go_together(node) or _has_steps(node):
         return None
     arrays = [each for each in private.values() if each.extents]
     if arrays and not _are_placed_alike(node, scop, arrays):
@@ -313,6 +313,14 @@ def _go_together(node: isl.ScheduleNode) -> bool:
             if not loops.intersect(bounds).is_subset(piece):
                 return False
     return True
+
+
+def _has_steps(node: isl.ScheduleNode) -> bool:
+    """Whether the counter of the band ``node``, of one member, goes in steps, as over blocks."""
+    band = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())
+    stamps = prefix_schedule(node).flat_range_product(band).intersect_domain(node.get_domain())
+    places = isl.Set.from_union_set(stamps.range())
+    return not places.get_stride(places.dim(_set) - 1).is_one()
 
 
 def _has_distant(operands: Mapping[int, LaneOperand], packed: Sequence[PackedRows]) -> bool:

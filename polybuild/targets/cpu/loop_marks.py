@@ -78,7 +78,8 @@ class LoopMarker:
         if not self._context.options.simd:
             return node
         private = privatised(node, self._dependences.private)
-        if not keeps_values(node, private):
+        # no compiler has vectors for arrays that each lane needs of its own
+        if not keeps_values(node, private) or (lanes is None and any(each.array.extents for each in private)):
             return node
         self.simd_loops += 1
         accesses = references(self._scop, node)

@@ -19,7 +19,7 @@ from polybuild.effort import COMPILERS_UNROLL
 from polybuild.poly.marks import Mark, MarkKind
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band, is_mark, mark_of
-from polybuild.schedule.legality import active_dependences, is_legal_below
+from polybuild.schedule.legality import active_dependences, is_legal_below, privatised
 from polybuild.scop.model import AccessKind, Scop
 from polybuild.storage.buffers import Buffer
 from polybuild.targets.cpu.carried import is_chain, is_slow
@@ -387,6 +387,8 @@ class _CpuMapper:
         vector = find_vector_loop(band.node, band.accesses, self._dependences, self._context.machine)
         if vector is None or (vector.groups and not (self._distribute and band.last)):
             return None
+        if not vector.groups and self._needs_arrays(split_last(band.node, vector.member)):
+            return None
         far = any(each.stride(vector.member) is Stride.FAR for each in band.accesses)
         if not far or band.node.band_n_member() == 1 or 0 not in coincident_members(band.node):
             return vector
@@ -571,6 +573,11 @@ class _CpuMapper:
             return self.marker.simd_children(distribute(loop, list(vector.groups)))
         lanes = self._lanes_of(loop) if self._is_left_scalar(loop) else None
         return self.marker.simd(loop if lanes is None else self._in_strips(loop), lanes)
+
+    def _needs_arrays(self, loop: isl.ScheduleNode) -> bool:
+        """Whether each lane of ``loop`` needs arrays of its own: no compiler has vectors for these."""
+        private = privatised(loop, self._dependences.private)
+        return any(each.array.extents for each in private) and self._lanes_of(loop) is None
 
     def _is_left_scalar(self, loop: isl.ScheduleNode) -> bool:
         """Whether a compiler computes what is in a loop that carries nothing without vectors."""
