@@ -51,6 +51,8 @@ STEPS_TOGETHER = 8
 """Steps over time that ranks take between two exchanges, at most,"""
 USUAL_RANKS = 8
 """and how many ranks there are where that is decided."""
+PIVOT_OPERATIONS = 3_000_000
+"""For statements of their own at pivots, and an order of these."""
 OVERLAP_OPERATIONS = 4_000_000
 """For stages in tiles that overlap."""
 COMPARISON_OPERATIONS = 3_000_000

@@ -20,7 +20,7 @@ import islpy as isl
 from polybuild import effort
 from polybuild.analysis.aliasing import Overlap, aliases_of, clobbering_arrays, find_overlaps
 from polybuild.analysis.bounded import arrays_of_many_cases, bounded_dependences
-from polybuild.analysis.dependences import Dependences
+from polybuild.analysis.dependences import Dependences, compute_dependences
 from polybuild.analysis.exits import with_reads_of_exits, with_resolved_exits
 from polybuild.analysis.histograms import find_histograms
 from polybuild.analysis.inspectors import Inspector, is_dynamic
@@ -94,6 +94,7 @@ from polybuild.transform.divided_counters import split_divided_counters
 from polybuild.transform.followed_rows import assume_followed_rows
 from polybuild.transform.grid_sizes import assume_grids
 from polybuild.transform.index_set_splitting import split_index_sets
+from polybuild.transform.pivot_splitting import split_at_pivots
 from polybuild.transform.plain_order import in_plain_order
 from polybuild.transform.residue_classes import split_residue_classes
 from polybuild.values import dataclass
@@ -262,6 +263,8 @@ def _overlaps(
     resolved = with_reads_of_exits(scop.value)
     return find_overlaps(resolved, region.value, strict=strict, untouched=untouched)
 
+
+_AT_PIVOTS = "pivots by themselves"
 
 _T = TypeVar("_T", RegionModel, Transformation)
 
@@ -651,6 +654,35 @@ def _in_original_order(
     return Mapped(scop, dependences, replace(mapping, rejected=before.candidates))
 
 
+def separate_pivots(work: Transformation) -> None:
+    """Give what a step changes of what it reads statements of its own, where that makes loops parallel."""
+    options, before = work.context.options, work.comparison.costs
+    if before is None or before.is_nothing or work.mapped.mapping.parallel_loops:
+        return
+    if options.wants_order or not options.simd or not work.context.compiler.optimises:
+        return
+    if TARGETS[options.backend].has_kernels or work.mapped.sharing is not None:
+        return
+    mapped = found_within(effort.PIVOT_OPERATIONS, partial(_map_at_pivots, work))
+    if mapped is None or not mapped.mapping.parallel_loops:
+        return
+    compared = _compared(work, mapped)
+    if compared.costs is not None and compared.gains_alone and compared.costs.beats_alone(before):
+        work.mapped, work.comparison = mapped, compared
+
+
+def _map_at_pivots(work: Transformation) -> Mapped | None:
+    model = work.model
+    split = split_at_pivots(model.scop, model.dependences)
+    if split is model.scop:
+        return None
+    own = compute_dependences(split, model.live)
+    reductions = reductions_of(split, model.region, work.context.reordering)
+    mapping, respected = choose_with_reductions(split, own, reductions, work.context, aliases=_aliases(work))
+    rejected = () if work.comparison.costs is None else work.comparison.costs.candidates
+    return Mapped(split, respected, replace(mapping, name=_AT_PIVOTS, rejected=rejected))
+
+
 def separate_sequential_parts(work: Transformation) -> None:
     """Run what has to stay in order behind strips of what need not, where nothing else gains as much."""
     options, before = work.context.options, work.comparison.costs
@@ -929,6 +961,7 @@ TRANSFORMATIONS: tuple[Pass[Transformation], ...] = (
     Pass("expansion", expand_arrays, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("one-thread", compare_with_original, lambda work: f"gains: {work.comparison.gains_alone}"),
     Pass("lanes", compare_with_lanes, lambda work: pass_texts.mapping(work.mapped.mapping)),
+    Pass("pivots", separate_pivots, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("sequential-parts", separate_sequential_parts, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("original-order", share_original_order, lambda work: pass_texts.mapping(work.mapped.mapping)),
     Pass("threads", find_thread_limits, lambda work: pass_texts.mapping(work.mapped.mapping)),

@@ -221,6 +221,8 @@ class CompilersLanes:
         carried = carried_by_last(node, self.dependences.carried)
         if carried.is_empty() or any(has_loops(each.body) for each in statements_of(node, self.scop)):
             return False
+        if not self.compiler.vectors.speculates and not self._converts(node, references(self.scop, node)):
+            return False
         made = carried.intersect(self.dependences.flow)
         ends = made.domain().union(carried.subtract(made).range())
         band = isl.UnionMap.from_multi_union_pw_aff(node.band_get_partial_schedule())

@@ -91,6 +91,11 @@ class VersionCosts:
         here, there = (each.chosen.all_threads.at(self.usual).total for each in (self, other))
         return here <= CERTAIN_ORDER * there
 
+    def beats_alone(self, other: VersionCosts) -> bool:
+        """Whether what was chosen is certainly faster on one thread than all that the ``other`` has."""
+        there = min(each.at(self.usual).total for each in (other.original, other.chosen.one_thread))
+        return CERTAIN_ORDER * self.chosen.one_thread.at(self.usual).total < there
+
     def beats_on_threads(self, other: VersionCosts) -> bool:
         """Whether what was chosen is certainly faster on all threads than what the ``other`` chose."""
         here, there = (each.chosen.all_threads.at(self.usual).total for each in (self, other))
