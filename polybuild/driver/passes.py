@@ -667,7 +667,10 @@ def separate_pivots(work: Transformation) -> None:
     if mapped is None or not mapped.mapping.parallel_loops:
         return
     compared = _compared(work, mapped)
-    if compared.costs is not None and compared.gains_alone and compared.costs.beats_alone(before):
+    if compared.costs is None:
+        return
+    gains_alone = compared.gains_alone and compared.costs.beats_alone(before)
+    if gains_alone or (compared.costs.matches(before) and compared.costs.beats_on_threads(before)):
         work.mapped, work.comparison = mapped, compared
 
 

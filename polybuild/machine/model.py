@@ -79,6 +79,7 @@ class Arithmetic:
     step: float = _figure(0.3, Unit.NANOSECONDS, "until the result of an operation on integers can be used")
     forward: float = _figure(1.8, Unit.NANOSECONDS, "until a number that was stored is loaded again")
     window: int = _figure(256, Unit.COUNT, "operations that may wait while later ones start")
+    ahead: int = _figure(12, Unit.COUNT, "iterations of a loop, at most, that begin before others end")
     foreseen: int = _figure(64, Unit.COUNT, "iterations of loops, at most, whose ends the processor foresees")
     access: float = _figure(0.25, Unit.NANOSECONDS, "to load or store a number in the first cache")
     divide: float = _figure(1.5, Unit.NANOSECONDS, "to divide doubles")

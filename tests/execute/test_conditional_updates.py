@@ -37,6 +37,25 @@ CASES = {
         "for (int i = 0; i < n; i++) { C[i] = -1; for (int j = 0; j < i; j++)"
         " if (A[j] < A[i] && B[j] > B[i]) C[i] = j; }"
     ),
+    "longest": (
+        "for (int i = 0; i < n; i++) { C[i] = 1; for (int j = 0; j < i; j++)"
+        " if (A[j] < A[i] && C[j] + 1 > C[i]) C[i] = C[j] + 1; }"
+    ),
+    "longest_nested": (
+        "for (int i = 0; i < n; i++) { C[i] = 1; for (int j = 0; j < i; j++)"
+        " if (A[j] < A[i]) if (C[i] < C[j] + 1) C[i] = C[j] + 1; }"
+    ),
+    "longest_in_a_variable": (
+        "for (int i = 0; i < n; i++) { double best = 0; for (int j = 0; j < i; j++)"
+        " if (A[j] < A[i] && C[j] > best) best = C[j]; C[i] = best + 1; }"
+    ),
+    "read_where_it_need_not_be": (
+        f"for (int i = 0; i < n; i++) {INNER} if (A[j] > 60 && B[i] > A[i*m+j]) C[i*m+j] = B[i] + C[i*m+j];"
+    ),
+    "limited": (
+        f"for (int i = 0; i < n; i++) {INNER} {{ double a = A[i*m+j] - B[i], s; if (a <= 0) s = 0;"
+        " else if (a < C[i]) s = a; else s = C[i]; C[i*m+j+m] = B[i] + 0.5 * s; }"
+    ),
     "under_affine_conditions": (
         f"for (int i = 0; i < n; i++) {{ B[i] = 3; C[i] = 1; {INNER} if (j != i) {{ {LARGEST} }} }}"
     ),

@@ -25,6 +25,18 @@ BODIES = {
     "conditional": "for (int i = 0; i < n; i++) if (a[i] & 1) s += b[i];",
     "maximum": "for (int i = 0; i < n; i++) if (a[i] > s) s = a[i];",
     "minimum": "for (int i = 0; i < n; i++) s = s < a[i] ? s : a[i];",
+    "maximum of some": "for (int i = 0; i < n; i++) if ((b[i] & 1) && a[i] > s) s = a[i];",
+    "minimum of some": "for (int i = 0; i < n; i++) if (a[i] < s && B[i] > 3 && b[i] != 7) s = a[i];",
+    "selected of some": "for (int i = 0; i < n; i++) s = B[i] < 9 && s < a[i] ? a[i] : s;",
+    "largest square of some": "for (int i = 0; i < n; i++) if (a[i] > 0 && x[i] * x[i] > f) f = x[i] * x[i];",
+    "counts of rows": """for (int i = 0; i < n; i++) {
+      b[i] = 0; for (int j = 0; j < n; j++) if (A[i][j] > a[j]) b[i]++; }""",
+    "masks of rows": """for (int i = 0; i < n; i++) {
+      b[i] = 0; for (int j = 0; j < n; j++) if (A[i][j] > a[j]) b[i] |= 1 << (j & 7); }""",
+    "sums of some of rows": """for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) if (A[i][j] % 3 == 0) b[i] -= A[i][j] ^ j;""",
+    "maxima of some of rows": """for (int i = 0; i < n; i++) {
+      b[i] = -5; for (int j = 0; j < n; j++) if (A[i][j] > b[i] && A[i][j] < a[i]) b[i] = A[i][j]; }""",
     "byte maximum": "for (int i = 0; i < n; i++) { if (c < B[i]) { c = B[i]; } c = c >= B[i] ? c : B[i]; }",
     "two dimensions": "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) s += A[i][j];",
     "rows": "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) b[i] += A[i][j] * a[j];",

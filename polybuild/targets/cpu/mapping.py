@@ -586,8 +586,8 @@ class _CpuMapper:
             self._context.compiler,
             references(self._scop, loop),
         )
-        held = invariant_reads(loop, accesses, self._scop)
-        return has_roots(loop, self._scop) or not converts(accesses, 0, names, compiler, held=held)
+        hoisted = invariant_reads(loop, accesses, self._scop)
+        return has_roots(loop, self._scop) or not converts(accesses, 0, names, compiler, hoisted=hoisted)
 
     def _lanes_of(self, loop: isl.ScheduleNode) -> LaneLoop | None:
         """How a loop that carries nothing is written in lanes; None if it cannot be, or is not to be."""

@@ -81,17 +81,17 @@ class CompilersLanes:
         What it reads again and again is in variables, and so are arrays ``accumulating`` what it computes.
         """
         accesses = references(self.scop, node)
-        held = {id(each.access.node) for each in accesses if each.access.array.name in accumulating}
+        hoisted = {id(each.access.node) for each in accesses if each.access.array.name in accumulating}
         if node.band_n_member() == 1:
-            held |= invariant_reads(node, accesses, self.scop)
-        return self.compiler.vectors.speculates or self._converts(node, accesses, held=held)
+            hoisted |= invariant_reads(node, accesses, self.scop)
+        return self.compiler.vectors.speculates or self._converts(node, accesses, hoisted=hoisted)
 
     def _converts(
         self,
         node: isl.ScheduleNode,
         accesses: Sequence[Reference],
         masks: Masks | None = None,
-        held: Collection[int] = (),
+        hoisted: Collection[int] = (),
     ) -> bool:
         """The same of a band with ``accesses`` below it, with ``masks`` or those that there are."""
         last, names = node.band_n_member() - 1, self.scop.type_names
@@ -103,7 +103,7 @@ class CompilersLanes:
         compiler = self.compiler
         if masks is not None:
             compiler = replace(compiler, vectors=replace(compiler.vectors, masks=masks))
-        return converts(accesses, last, names, compiler, None if self.generated else types, held=held)
+        return converts(accesses, last, names, compiler, None if self.generated else types, hoisted=hoisted)
 
     def takes_around(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of a band in lanes that has loops inside.

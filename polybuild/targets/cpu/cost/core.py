@@ -280,14 +280,15 @@ def _moved(loop: NestLoop, extents: Extents) -> set[int]:
 def _waiting(body: Body, trips: Sequence[float], count: float, instance: float, machine: Machine) -> float:
     """For results of earlier iterations; a short loop overlaps with the next one of those around it.
 
-    Where its last operations wait, the first ones of that are at work: as many as there is room for.
+    Where its last operations wait, the first iterations of that are at work: as many as there is room for.
     """
     chained = next((each for each in reversed(body.around) if each.chain), None)
     if chained is None:
         return 0.0
     unit, own = machine.arithmetic, trips[chained.dim]
     again = chained is not body.around[0] and own <= unit.foreseen
-    overlap = 1.0 + again * unit.window / max(1.0, own * instance / unit.operation)
+    ahead = min(unit.ahead, unit.window / max(1.0, instance / unit.operation))
+    overlap = 1.0 + again * ahead / max(1.0, own)
     copies = math.prod(trips[each.dim] for each in body.around if each.unrolled)
     # all statements of an iteration wait together
     return count / copies * chained.chain / statements_below(chained) / overlap

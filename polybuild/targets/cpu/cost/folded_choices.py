@@ -1,4 +1,4 @@
-"""Choices between numbers and what is computed, as limiters and clamps make them, and what follows.
+"""NumberChoices between numbers and what is computed, as limiters and clamps make them, and what follows.
 
 Of ``2 * (v < 0 ? 0 : v)`` compilers compute one branch beforehand, so the product of the other becomes
 conditional. Where operations have to trap as in the program, that keeps a loop from being computed in lanes.
@@ -25,7 +25,7 @@ class _Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class NumberChoices:
     """The definitions of floating-point variables in a statement, each with whether it is conditional.
 
     ``operations`` has the arithmetic in it.
@@ -35,7 +35,7 @@ class Choices:
     operations: tuple[tuple[str, _Operand, _Operand], ...]
 
     @classmethod
-    def of(cls, body: c_ast.Node, is_number: Callable[[c_ast.Node], bool]) -> Choices:
+    def of(cls, body: c_ast.Node, is_number: Callable[[c_ast.Node], bool]) -> NumberChoices:
         """Those of ``body``; ``is_number`` tells floating-point numbers."""
         defined, operations = [], []
         for node in walk(body):
@@ -53,7 +53,7 @@ class Choices:
         )
 
 
-def are_folded(choices: Iterable[Choices]) -> bool:
+def are_folded(choices: Iterable[NumberChoices]) -> bool:
     """Whether an operation of ``choices`` is computed beforehand for some branch, but not for all."""
     known = list(choices)
     numbers: dict[str, set[float]] = defaultdict(set)
@@ -74,8 +74,8 @@ def are_folded(choices: Iterable[Choices]) -> bool:
 
     return any(
         _is_folded(resolved(left), resolved(right))
-        or (left.name is not None and _is_neutral(op, resolved(right)))
-        or (right.name is not None and op == "*" and _is_neutral(op, resolved(left)))
+        or (left.name is not None and _needs_nothing(op, resolved(right)))
+        or (right.name is not None and op == "*" and _needs_nothing(op, resolved(left)))
         for op, left, right in (each for some in known for each in some.operations)
     )
 
@@ -85,10 +85,10 @@ def _is_folded(left: _Operand, right: _Operand) -> bool:
     return bool(left.numbers and right.numbers) and (left.computed or right.computed)
 
 
-def _is_neutral(op: str, chosen: _Operand) -> bool:
+def _needs_nothing(op: str, chosen: _Operand) -> bool:
     """Whether a branch of a choice has nothing to compute, and another has."""
-    neutral = {"*": 1, "/": 1, "-": 0}.get(op)
-    return neutral in chosen.numbers and (chosen.computed or len(chosen.numbers) > 1)
+    number = {"*": 1, "/": 1, "-": 0}.get(op)
+    return number in chosen.numbers and (chosen.computed or len(chosen.numbers) > 1)
 
 
 def _operation(node: c_ast.Node) -> tuple[str, c_ast.Node, c_ast.Node] | None:

@@ -19,7 +19,7 @@ from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.context import CompilerRules, Masks
 from polybuild.poly.memory import Itself, remembered
 from polybuild.scop.model import AccessKind, Statement
-from polybuild.targets.cpu.cost.folded_choices import Choices, are_folded
+from polybuild.targets.cpu.cost.folded_choices import NumberChoices, are_folded
 from polybuild.targets.cpu.lane_bodies import declared_type
 from polybuild.targets.cpu.strides import Reference, Stride
 from polybuild.targets.cpu.tilesizes import element_size
@@ -35,13 +35,13 @@ def converts(
     compiler: CompilerRules,
     types: Mapping[str, Type] | None = None,
     *,
-    held: Collection[int] = (),
+    hoisted: Collection[int] = (),
 ) -> bool:
     """Whether ``compiler`` takes member ``member`` of a band to lanes in spite of its conditions.
 
     ``accesses`` are those below the band; ``type_names`` has the types that names of the file stand for.
     Where subscripts are computed as the program says, ``types`` has those of its parameters; generated ones
-    are wide. What nodes of the identities ``held`` read is in variables.
+    are wide. What nodes of the identities ``hoisted`` read is in variables.
     """
     if compiler.vectors.speculates:
         return True
@@ -54,7 +54,7 @@ def converts(
     if compiler.vectors.masks is not Masks.ARITHMETIC and _has_folded_choices(statements, found):
         return False
     parts = {name: conditions for name, (conditions, _) in found.items()}
-    uncertain = [each for each in _uncertain(accesses, parts) if id(each.access.node) not in held]
+    uncertain = [each for each in _uncertain(accesses, parts) if id(each.access.node) not in hoisted]
     rows = {_row(each) for each in accesses if each not in uncertain}
     return all(
         _has_masks(each, compiler)
@@ -68,7 +68,7 @@ def _has_folded_choices(
     statements: Mapping[str, Statement], found: Mapping[str, tuple[_Conditions, bool]]
 ) -> bool:
     """Whether arithmetic goes into the branches of choices, all at one depth, and is conditional there."""
-    at_depth: dict[int, list[Choices]] = defaultdict(list)
+    at_depth: dict[int, list[NumberChoices]] = defaultdict(list)
     for name, each in statements.items():
         at_depth[len(each.iterators)].append(found[name][0].choices)
     return any(map(are_folded, at_depth.values()))
@@ -139,7 +139,7 @@ class _Conditions:
     body: c_ast.Node
     conditional: frozenset[int]
     numbers: frozenset[int]
-    choices: Choices
+    choices: NumberChoices
 
     @classmethod
     def of(cls, statement: Statement, type_names: Mapping[str, Type]) -> _Conditions:
@@ -148,7 +148,7 @@ class _Conditions:
         body = statement.body
         conditional = frozenset(id(each) for each in _conditional(body, numbers.elements))
         found = (each for each in walk(body) if numbers.has(each))
-        return cls(body, conditional, frozenset(map(id, found)), Choices.of(body, numbers.has))
+        return cls(body, conditional, frozenset(map(id, found)), NumberChoices.of(body, numbers.has))
 
     def converts(self, compiler: CompilerRules) -> bool:
         """Whether a compiler computes for all lanes what is under conditions, if not in any case already."""
