@@ -678,3 +678,16 @@ def test_columns_of_rows_of_known_length_are_in_one_set_or_not(model, length, co
     )
     found = cost_of_original(read.scop, read.dependences, (), context_of()).at({"n": 400})
     assert (found.conflicts > 0) is conflicts
+
+
+@pytest.mark.parametrize(
+    ("loops", "usual"),
+    [
+        ("for (int i = 0; i <= n - m; i++) for (int k = 0; k < m; k++)", {"n": 1000, "m": 16}),
+        ("for (int i = 0; i < n - m; i++) for (int k = 0; k < n; k++)", {"n": 1000, "m": 2}),
+        ("for (int i = 0; i < n; i++) for (int k = 0; k < m; k++)", {"n": 1000, "m": 1000}),
+    ],
+)
+def test_the_extent_of_a_window_is_small(model, loops, usual):
+    read = model(f"{loops} y[i] += x[i + k];", "int n, int m, double *restrict y, double *restrict x")
+    assert usual_values(read.scop) == usual
