@@ -152,132 +152,261 @@ static void product(int n, double C[restrict n][n], double A[restrict n][n], dou
 #line 6
   const long long pb_n = n;
 #line 6
-  if (POLYBUILD_CHANCE(1.0 / 64, POLYBUILD_LINE((((double)pb_n * (double)pb_n + (double)pb_n * (double)pb_n * (double)pb_n >= 11000 && pb_n >=
+  if (POLYBUILD_CHANCE(1.0 / 64, POLYBUILD_LINE((((double)pb_n * (double)pb_n + (double)pb_n * (double)pb_n * (double)pb_n >= 1000 && pb_n >=
           6)
           || (((double)pb_n * (double)pb_n >= 41000 || (double)pb_n * (double)pb_n * (double)pb_n >=
           66000) && polybuild_team() > 1)) /* line 6: less work gains on several threads alone */
       && pb_n >= 1 /* line 9: the extents of 'C' must be positive */))) {
     /* tiles of 78 x 408 x 4 iterations; threads from 41000 or 66000 instances on */
+    {
 #line 7
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * (double)pb_n, 20500)))
+      const int team = polybuild_team_for((double)pb_n * (double)pb_n, 20500);
 #line 7
-    for (long long i = 0; i < pb_n; i++)
-      POLYBUILD_SIMD for (long long j = 0; j < pb_n; j++)
-        C[i][j] = 0;
+      if (team > 1) {
 #line 7
-    POLYBUILD_OMP(parallel for schedule(dynamic) num_threads(polybuild_team_for((double)pb_n * (double)pb_n * (double)pb_n, 33000)))
+        POLYBUILD_OMP(parallel for num_threads(team)) for (long long i = 0; i < pb_n; i++)
+          POLYBUILD_SIMD for (long long j = 0; j < pb_n; j++)
+            C[i][j] = 0;
 #line 7
-    for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++)
+      } else {
+#line 7
+        for (long long i = 0; i < pb_n; i++)
+          POLYBUILD_SIMD for (long long j = 0; j < pb_n; j++)
+            C[i][j] = 0;
+#line 7
+      } }
+    {
+#line 7
+      const int team = polybuild_team_for((double)pb_n * (double)pb_n * (double)pb_n, 33000);
+#line 7
+      if (team > 1) {
+#line 7
+        POLYBUILD_OMP(parallel for schedule(dynamic) num_threads(team))
+#line 7
+        for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++)
 #line 10
-      for (long long tile_k = 0; tile_k <= (pb_n - 1) / 408; tile_k++) {
-        double packed_A[13][408][6] __attribute__((aligned(64))); /* a tile of A, in the order of its use */
+          for (long long tile_k = 0; tile_k <= (pb_n - 1) / 408; tile_k++) {
+            double packed_A[13][408][6] __attribute__((aligned(64))); /* a tile of A, in the order of its use */
 #line 11
-        POLYBUILD_LINE(
-        for (long long c2 = 13 * tile_i; c2 <= polybuild_min(13 * tile_i + 12, pb_n / 6 - 1); c2++)
-          for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
-            for (long long c4 = 6 * c2; c4 <= 6 * c2 + 5; c4++)
-              packed_A[c2 - 13 * tile_i][c3 - 408 * tile_k][c4 - 6 * c2] = A[c4][c3];)
+            POLYBUILD_LINE(
+            for (long long c2 = 13 * tile_i; c2 <= polybuild_min(13 * tile_i + 12, pb_n / 6 - 1); c2++)
+              for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
+                for (long long c4 = 6 * c2; c4 <= 6 * c2 + 5; c4++)
+                  packed_A[c2 - 13 * tile_i][c3 - 408 * tile_k][c4 - 6 * c2] = A[c4][c3];)
 #line 8
-        for (long long tile_j = 0; tile_j <= (pb_n - 1) / 4; tile_j++) {
-          double packed_B[408][4] __attribute__((aligned(64))); /* a tile of B, in the order of its use */
-#line 11
-          POLYBUILD_LINE(
-          if (pb_n >= 78 * tile_i + 6 && pb_n >= 4 * tile_j + 4)
-            for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
-              for (long long c4 = 4 * tile_j; c4 <= 4 * tile_j + 3; c4++)
-                packed_B[c3 - 408 * tile_k][c4 - 4 * tile_j] = B[c3][c4];)
-#line 7
-          const long long last_tile_i1 = polybuild_min(13 * tile_i + 12, (pb_n - 1) / 6);
-#line 7
-          for (long long tile_i1 = 13 * tile_i; tile_i1 <= last_tile_i1; tile_i1++) {
-#line 11
-            if (pb_n >= 4 * tile_j + 4 && pb_n >= 6 * tile_i1 + 6) {
+            for (long long tile_j = 0; tile_j <= (pb_n - 1) / 4; tile_j++) {
+              double packed_B[408][4] __attribute__((aligned(64))); /* a tile of B, in the order of its use */
 #line 11
               POLYBUILD_LINE(
-              const long long top = 6 * tile_i1, left = 4 * tile_j;
-              polybuild_double2 /* 6 x 2 vectors of C in registers */
-                  acc_0_0 = POLYBUILD_D2(C[top][left]), acc_0_1 = POLYBUILD_D2(C[top][left + 2]),
-                  acc_1_0 = POLYBUILD_D2(C[top + 1][left]), acc_1_1 = POLYBUILD_D2(C[top + 1][left + 2]),
-                  acc_2_0 = POLYBUILD_D2(C[top + 2][left]), acc_2_1 = POLYBUILD_D2(C[top + 2][left + 2]),
-                  acc_3_0 = POLYBUILD_D2(C[top + 3][left]), acc_3_1 = POLYBUILD_D2(C[top + 3][left + 2]),
-                  acc_4_0 = POLYBUILD_D2(C[top + 4][left]), acc_4_1 = POLYBUILD_D2(C[top + 4][left + 2]),
-                  acc_5_0 = POLYBUILD_D2(C[top + 5][left]), acc_5_1 = POLYBUILD_D2(C[top + 5][left + 2]);)
-#line 10
-              for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
-                POLYBUILD_LINE(
-                const polybuild_double2 *row_B = (const polybuild_double2 *)packed_B[k - 408 * tile_k];
-                const double *row_A = packed_A[tile_i1 - 13 * tile_i][k - 408 * tile_k];
-                acc_0_0 += row_A[0] * row_B[0]; acc_0_1 += row_A[0] * row_B[1];
-                acc_1_0 += row_A[1] * row_B[0]; acc_1_1 += row_A[1] * row_B[1];
-                acc_2_0 += row_A[2] * row_B[0]; acc_2_1 += row_A[2] * row_B[1];
-                acc_3_0 += row_A[3] * row_B[0]; acc_3_1 += row_A[3] * row_B[1];
-                acc_4_0 += row_A[4] * row_B[0]; acc_4_1 += row_A[4] * row_B[1];
-                acc_5_0 += row_A[5] * row_B[0]; acc_5_1 += row_A[5] * row_B[1];)
-#line 10
-              }
-              POLYBUILD_LINE(
-              POLYBUILD_D2(C[top][left]) = acc_0_0; POLYBUILD_D2(C[top][left + 2]) = acc_0_1;
-              POLYBUILD_D2(C[top + 1][left]) = acc_1_0; POLYBUILD_D2(C[top + 1][left + 2]) = acc_1_1;
-              POLYBUILD_D2(C[top + 2][left]) = acc_2_0; POLYBUILD_D2(C[top + 2][left + 2]) = acc_2_1;
-              POLYBUILD_D2(C[top + 3][left]) = acc_3_0; POLYBUILD_D2(C[top + 3][left + 2]) = acc_3_1;
-              POLYBUILD_D2(C[top + 4][left]) = acc_4_0; POLYBUILD_D2(C[top + 4][left + 2]) = acc_4_1;
-              POLYBUILD_D2(C[top + 5][left]) = acc_5_0; POLYBUILD_D2(C[top + 5][left + 2]) = acc_5_1;)
+              if (pb_n >= 78 * tile_i + 6 && pb_n >= 4 * tile_j + 4)
+                for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
+                  for (long long c4 = 4 * tile_j; c4 <= 4 * tile_j + 3; c4++)
+                    packed_B[c3 - 408 * tile_k][c4 - 4 * tile_j] = B[c3][c4];)
+#line 7
+              const long long last_tile_i1 = polybuild_min(13 * tile_i + 12, (pb_n - 1) / 6);
+#line 7
+              for (long long tile_i1 = 13 * tile_i; tile_i1 <= last_tile_i1; tile_i1++) {
 #line 11
-            } else {
-              { /* a partial tile as a full one: rows and lanes that it lacks repeat the last it has */
+                if (pb_n >= 4 * tile_j + 4 && pb_n >= 6 * tile_i1 + 6) {
 #line 11
-                POLYBUILD_LINE(
-                const long long first_i = 6 * tile_i1;
-                const long long last_i = polybuild_min(pb_n - 1, 6 * tile_i1 + 5);
-                const long long first_k = 408 * tile_k;
-                const long long last_k = polybuild_min(pb_n - 1, 408 * tile_k + 407);
-                const long long first_j = 4 * tile_j;
-                const long long last_j = polybuild_min(pb_n - 1, 4 * tile_j + 3);
-                if (first_i <= last_i && first_k <= last_k && first_j <= last_j) {
-                  double partial_C[6][4] __attribute__((aligned(64)));
-                  for (long long row = 0; row < 6; row++)
-                    for (long long lane = 0; lane < 4; lane++) {
-                      const long long i = polybuild_min(first_i + row, last_i);
-                      const long long j = polybuild_min(first_j + lane, last_j);
-                      partial_C[row][lane] = C[i][j];
-                    }
-                  double partial_B[408][4] __attribute__((aligned(64)));
-                  for (long long k = first_k; k <= last_k; k++)
-                    for (long long lane = 0; lane < 4; lane++) {
-                      const long long j = polybuild_min(first_j + lane, last_j);
-                      partial_B[k - first_k][lane] = B[k][j];
-                    }
-                  const long long i_0 = first_i, i_1 = polybuild_min(first_i + 1, last_i), i_2 = polybuild_min(first_i + 2, last_i),
-                  i_3 = polybuild_min(first_i + 3, last_i), i_4 = polybuild_min(first_i + 4, last_i), i_5 = polybuild_min(first_i + 5, last_i);
-                  polybuild_double2
-                      acc_0_0 = POLYBUILD_D2(partial_C[0][0]), acc_0_1 = POLYBUILD_D2(partial_C[0][2]),
-                      acc_1_0 = POLYBUILD_D2(partial_C[1][0]), acc_1_1 = POLYBUILD_D2(partial_C[1][2]),
-                      acc_2_0 = POLYBUILD_D2(partial_C[2][0]), acc_2_1 = POLYBUILD_D2(partial_C[2][2]),
-                      acc_3_0 = POLYBUILD_D2(partial_C[3][0]), acc_3_1 = POLYBUILD_D2(partial_C[3][2]),
-                      acc_4_0 = POLYBUILD_D2(partial_C[4][0]), acc_4_1 = POLYBUILD_D2(partial_C[4][2]),
-                      acc_5_0 = POLYBUILD_D2(partial_C[5][0]), acc_5_1 = POLYBUILD_D2(partial_C[5][2]);
-                  for (long long k = first_k; k <= last_k; k++) {
-                    const polybuild_double2 *row_B = (const polybuild_double2 *)partial_B[k - first_k];
-                    acc_0_0 += A[i_0][k] * row_B[0]; acc_0_1 += A[i_0][k] * row_B[1];
-                    acc_1_0 += A[i_1][k] * row_B[0]; acc_1_1 += A[i_1][k] * row_B[1];
-                    acc_2_0 += A[i_2][k] * row_B[0]; acc_2_1 += A[i_2][k] * row_B[1];
-                    acc_3_0 += A[i_3][k] * row_B[0]; acc_3_1 += A[i_3][k] * row_B[1];
-                    acc_4_0 += A[i_4][k] * row_B[0]; acc_4_1 += A[i_4][k] * row_B[1];
-                    acc_5_0 += A[i_5][k] * row_B[0]; acc_5_1 += A[i_5][k] * row_B[1];
+                  POLYBUILD_LINE(
+                  const long long top = 6 * tile_i1, left = 4 * tile_j;
+                  polybuild_double2 /* 6 x 2 vectors of C in registers */
+                      acc_0_0 = POLYBUILD_D2(C[top][left]), acc_0_1 = POLYBUILD_D2(C[top][left + 2]),
+                      acc_1_0 = POLYBUILD_D2(C[top + 1][left]), acc_1_1 = POLYBUILD_D2(C[top + 1][left + 2]),
+                      acc_2_0 = POLYBUILD_D2(C[top + 2][left]), acc_2_1 = POLYBUILD_D2(C[top + 2][left + 2]),
+                      acc_3_0 = POLYBUILD_D2(C[top + 3][left]), acc_3_1 = POLYBUILD_D2(C[top + 3][left + 2]),
+                      acc_4_0 = POLYBUILD_D2(C[top + 4][left]), acc_4_1 = POLYBUILD_D2(C[top + 4][left + 2]),
+                      acc_5_0 = POLYBUILD_D2(C[top + 5][left]), acc_5_1 = POLYBUILD_D2(C[top + 5][left + 2]);)
+#line 10
+                  for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
+                    POLYBUILD_LINE(
+                    const polybuild_double2 *row_B = (const polybuild_double2 *)packed_B[k - 408 * tile_k];
+                    const double *row_A = packed_A[tile_i1 - 13 * tile_i][k - 408 * tile_k];
+                    acc_0_0 += row_A[0] * row_B[0]; acc_0_1 += row_A[0] * row_B[1];
+                    acc_1_0 += row_A[1] * row_B[0]; acc_1_1 += row_A[1] * row_B[1];
+                    acc_2_0 += row_A[2] * row_B[0]; acc_2_1 += row_A[2] * row_B[1];
+                    acc_3_0 += row_A[3] * row_B[0]; acc_3_1 += row_A[3] * row_B[1];
+                    acc_4_0 += row_A[4] * row_B[0]; acc_4_1 += row_A[4] * row_B[1];
+                    acc_5_0 += row_A[5] * row_B[0]; acc_5_1 += row_A[5] * row_B[1];)
+#line 10
                   }
-                  POLYBUILD_D2(partial_C[0][0]) = acc_0_0; POLYBUILD_D2(partial_C[0][2]) = acc_0_1;
-                  POLYBUILD_D2(partial_C[1][0]) = acc_1_0; POLYBUILD_D2(partial_C[1][2]) = acc_1_1;
-                  POLYBUILD_D2(partial_C[2][0]) = acc_2_0; POLYBUILD_D2(partial_C[2][2]) = acc_2_1;
-                  POLYBUILD_D2(partial_C[3][0]) = acc_3_0; POLYBUILD_D2(partial_C[3][2]) = acc_3_1;
-                  POLYBUILD_D2(partial_C[4][0]) = acc_4_0; POLYBUILD_D2(partial_C[4][2]) = acc_4_1;
-                  POLYBUILD_D2(partial_C[5][0]) = acc_5_0; POLYBUILD_D2(partial_C[5][2]) = acc_5_1;
-                  for (long long i = first_i; i <= last_i; i++)
-                    for (long long j = first_j; j <= last_j; j++)
-                      C[i][j] = partial_C[i - first_i][j - first_j];
-                })
+                  POLYBUILD_LINE(
+                  POLYBUILD_D2(C[top][left]) = acc_0_0; POLYBUILD_D2(C[top][left + 2]) = acc_0_1;
+                  POLYBUILD_D2(C[top + 1][left]) = acc_1_0; POLYBUILD_D2(C[top + 1][left + 2]) = acc_1_1;
+                  POLYBUILD_D2(C[top + 2][left]) = acc_2_0; POLYBUILD_D2(C[top + 2][left + 2]) = acc_2_1;
+                  POLYBUILD_D2(C[top + 3][left]) = acc_3_0; POLYBUILD_D2(C[top + 3][left + 2]) = acc_3_1;
+                  POLYBUILD_D2(C[top + 4][left]) = acc_4_0; POLYBUILD_D2(C[top + 4][left + 2]) = acc_4_1;
+                  POLYBUILD_D2(C[top + 5][left]) = acc_5_0; POLYBUILD_D2(C[top + 5][left + 2]) = acc_5_1;)
 #line 11
-              } } } } }
+                } else {
+                  { /* a partial tile as a full one: rows and lanes that it lacks repeat the last it has */
 #line 11
+                    POLYBUILD_LINE(
+                    const long long first_i = 6 * tile_i1;
+                    const long long last_i = polybuild_min(pb_n - 1, 6 * tile_i1 + 5);
+                    const long long first_k = 408 * tile_k;
+                    const long long last_k = polybuild_min(pb_n - 1, 408 * tile_k + 407);
+                    const long long first_j = 4 * tile_j;
+                    const long long last_j = polybuild_min(pb_n - 1, 4 * tile_j + 3);
+                    if (first_i <= last_i && first_k <= last_k && first_j <= last_j) {
+                      double partial_C[6][4] __attribute__((aligned(64)));
+                      for (long long row = 0; row < 6; row++)
+                        for (long long lane = 0; lane < 4; lane++) {
+                          const long long i = polybuild_min(first_i + row, last_i);
+                          const long long j = polybuild_min(first_j + lane, last_j);
+                          partial_C[row][lane] = C[i][j];
+                        }
+                      double partial_B[408][4] __attribute__((aligned(64)));
+                      for (long long k = first_k; k <= last_k; k++)
+                        for (long long lane = 0; lane < 4; lane++) {
+                          const long long j = polybuild_min(first_j + lane, last_j);
+                          partial_B[k - first_k][lane] = B[k][j];
+                        }
+                      const long long i_0 = first_i, i_1 = polybuild_min(first_i + 1, last_i), i_2 = polybuild_min(first_i + 2, last_i),
+                      i_3 = polybuild_min(first_i + 3, last_i), i_4 = polybuild_min(first_i + 4, last_i), i_5 = polybuild_min(first_i + 5, last_i);
+                      polybuild_double2
+                          acc_0_0 = POLYBUILD_D2(partial_C[0][0]), acc_0_1 = POLYBUILD_D2(partial_C[0][2]),
+                          acc_1_0 = POLYBUILD_D2(partial_C[1][0]), acc_1_1 = POLYBUILD_D2(partial_C[1][2]),
+                          acc_2_0 = POLYBUILD_D2(partial_C[2][0]), acc_2_1 = POLYBUILD_D2(partial_C[2][2]),
+                          acc_3_0 = POLYBUILD_D2(partial_C[3][0]), acc_3_1 = POLYBUILD_D2(partial_C[3][2]),
+                          acc_4_0 = POLYBUILD_D2(partial_C[4][0]), acc_4_1 = POLYBUILD_D2(partial_C[4][2]),
+                          acc_5_0 = POLYBUILD_D2(partial_C[5][0]), acc_5_1 = POLYBUILD_D2(partial_C[5][2]);
+                      for (long long k = first_k; k <= last_k; k++) {
+                        const polybuild_double2 *row_B = (const polybuild_double2 *)partial_B[k - first_k];
+                        acc_0_0 += A[i_0][k] * row_B[0]; acc_0_1 += A[i_0][k] * row_B[1];
+                        acc_1_0 += A[i_1][k] * row_B[0]; acc_1_1 += A[i_1][k] * row_B[1];
+                        acc_2_0 += A[i_2][k] * row_B[0]; acc_2_1 += A[i_2][k] * row_B[1];
+                        acc_3_0 += A[i_3][k] * row_B[0]; acc_3_1 += A[i_3][k] * row_B[1];
+                        acc_4_0 += A[i_4][k] * row_B[0]; acc_4_1 += A[i_4][k] * row_B[1];
+                        acc_5_0 += A[i_5][k] * row_B[0]; acc_5_1 += A[i_5][k] * row_B[1];
+                      }
+                      POLYBUILD_D2(partial_C[0][0]) = acc_0_0; POLYBUILD_D2(partial_C[0][2]) = acc_0_1;
+                      POLYBUILD_D2(partial_C[1][0]) = acc_1_0; POLYBUILD_D2(partial_C[1][2]) = acc_1_1;
+                      POLYBUILD_D2(partial_C[2][0]) = acc_2_0; POLYBUILD_D2(partial_C[2][2]) = acc_2_1;
+                      POLYBUILD_D2(partial_C[3][0]) = acc_3_0; POLYBUILD_D2(partial_C[3][2]) = acc_3_1;
+                      POLYBUILD_D2(partial_C[4][0]) = acc_4_0; POLYBUILD_D2(partial_C[4][2]) = acc_4_1;
+                      POLYBUILD_D2(partial_C[5][0]) = acc_5_0; POLYBUILD_D2(partial_C[5][2]) = acc_5_1;
+                      for (long long i = first_i; i <= last_i; i++)
+                        for (long long j = first_j; j <= last_j; j++)
+                          C[i][j] = partial_C[i - first_i][j - first_j];
+                    })
+#line 11
+                  } } } } }
+#line 11
+      } else {
+#line 7
+        for (long long tile_i = 0; tile_i <= (pb_n - 1) / 78; tile_i++)
+#line 10
+          for (long long tile_k = 0; tile_k <= (pb_n - 1) / 408; tile_k++) {
+            double packed_A[13][408][6] __attribute__((aligned(64))); /* a tile of A, in the order of its use */
+#line 11
+            POLYBUILD_LINE(
+            for (long long c2 = 13 * tile_i; c2 <= polybuild_min(13 * tile_i + 12, pb_n / 6 - 1); c2++)
+              for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
+                for (long long c4 = 6 * c2; c4 <= 6 * c2 + 5; c4++)
+                  packed_A[c2 - 13 * tile_i][c3 - 408 * tile_k][c4 - 6 * c2] = A[c4][c3];)
+#line 8
+            for (long long tile_j = 0; tile_j <= (pb_n - 1) / 4; tile_j++) {
+              double packed_B[408][4] __attribute__((aligned(64))); /* a tile of B, in the order of its use */
+#line 11
+              POLYBUILD_LINE(
+              if (pb_n >= 78 * tile_i + 6 && pb_n >= 4 * tile_j + 4)
+                for (long long c3 = 408 * tile_k; c3 <= polybuild_min(pb_n - 1, 408 * tile_k + 407); c3++)
+                  for (long long c4 = 4 * tile_j; c4 <= 4 * tile_j + 3; c4++)
+                    packed_B[c3 - 408 * tile_k][c4 - 4 * tile_j] = B[c3][c4];)
+#line 7
+              const long long last_tile_i1 = polybuild_min(13 * tile_i + 12, (pb_n - 1) / 6);
+#line 7
+              for (long long tile_i1 = 13 * tile_i; tile_i1 <= last_tile_i1; tile_i1++) {
+#line 11
+                if (pb_n >= 4 * tile_j + 4 && pb_n >= 6 * tile_i1 + 6) {
+#line 11
+                  POLYBUILD_LINE(
+                  const long long top = 6 * tile_i1, left = 4 * tile_j;
+                  polybuild_double2 /* 6 x 2 vectors of C in registers */
+                      acc_0_0 = POLYBUILD_D2(C[top][left]), acc_0_1 = POLYBUILD_D2(C[top][left + 2]),
+                      acc_1_0 = POLYBUILD_D2(C[top + 1][left]), acc_1_1 = POLYBUILD_D2(C[top + 1][left + 2]),
+                      acc_2_0 = POLYBUILD_D2(C[top + 2][left]), acc_2_1 = POLYBUILD_D2(C[top + 2][left + 2]),
+                      acc_3_0 = POLYBUILD_D2(C[top + 3][left]), acc_3_1 = POLYBUILD_D2(C[top + 3][left + 2]),
+                      acc_4_0 = POLYBUILD_D2(C[top + 4][left]), acc_4_1 = POLYBUILD_D2(C[top + 4][left + 2]),
+                      acc_5_0 = POLYBUILD_D2(C[top + 5][left]), acc_5_1 = POLYBUILD_D2(C[top + 5][left + 2]);)
+#line 10
+                  for (long long k = 408 * tile_k; k <= polybuild_min(pb_n - 1, 408 * tile_k + 407); k++) {
+                    POLYBUILD_LINE(
+                    const polybuild_double2 *row_B = (const polybuild_double2 *)packed_B[k - 408 * tile_k];
+                    const double *row_A = packed_A[tile_i1 - 13 * tile_i][k - 408 * tile_k];
+                    acc_0_0 += row_A[0] * row_B[0]; acc_0_1 += row_A[0] * row_B[1];
+                    acc_1_0 += row_A[1] * row_B[0]; acc_1_1 += row_A[1] * row_B[1];
+                    acc_2_0 += row_A[2] * row_B[0]; acc_2_1 += row_A[2] * row_B[1];
+                    acc_3_0 += row_A[3] * row_B[0]; acc_3_1 += row_A[3] * row_B[1];
+                    acc_4_0 += row_A[4] * row_B[0]; acc_4_1 += row_A[4] * row_B[1];
+                    acc_5_0 += row_A[5] * row_B[0]; acc_5_1 += row_A[5] * row_B[1];)
+#line 10
+                  }
+                  POLYBUILD_LINE(
+                  POLYBUILD_D2(C[top][left]) = acc_0_0; POLYBUILD_D2(C[top][left + 2]) = acc_0_1;
+                  POLYBUILD_D2(C[top + 1][left]) = acc_1_0; POLYBUILD_D2(C[top + 1][left + 2]) = acc_1_1;
+                  POLYBUILD_D2(C[top + 2][left]) = acc_2_0; POLYBUILD_D2(C[top + 2][left + 2]) = acc_2_1;
+                  POLYBUILD_D2(C[top + 3][left]) = acc_3_0; POLYBUILD_D2(C[top + 3][left + 2]) = acc_3_1;
+                  POLYBUILD_D2(C[top + 4][left]) = acc_4_0; POLYBUILD_D2(C[top + 4][left + 2]) = acc_4_1;
+                  POLYBUILD_D2(C[top + 5][left]) = acc_5_0; POLYBUILD_D2(C[top + 5][left + 2]) = acc_5_1;)
+#line 11
+                } else {
+                  { /* a partial tile as a full one: rows and lanes that it lacks repeat the last it has */
+#line 11
+                    POLYBUILD_LINE(
+                    const long long first_i = 6 * tile_i1;
+                    const long long last_i = polybuild_min(pb_n - 1, 6 * tile_i1 + 5);
+                    const long long first_k = 408 * tile_k;
+                    const long long last_k = polybuild_min(pb_n - 1, 408 * tile_k + 407);
+                    const long long first_j = 4 * tile_j;
+                    const long long last_j = polybuild_min(pb_n - 1, 4 * tile_j + 3);
+                    if (first_i <= last_i && first_k <= last_k && first_j <= last_j) {
+                      double partial_C[6][4] __attribute__((aligned(64)));
+                      for (long long row = 0; row < 6; row++)
+                        for (long long lane = 0; lane < 4; lane++) {
+                          const long long i = polybuild_min(first_i + row, last_i);
+                          const long long j = polybuild_min(first_j + lane, last_j);
+                          partial_C[row][lane] = C[i][j];
+                        }
+                      double partial_B[408][4] __attribute__((aligned(64)));
+                      for (long long k = first_k; k <= last_k; k++)
+                        for (long long lane = 0; lane < 4; lane++) {
+                          const long long j = polybuild_min(first_j + lane, last_j);
+                          partial_B[k - first_k][lane] = B[k][j];
+                        }
+                      const long long i_0 = first_i, i_1 = polybuild_min(first_i + 1, last_i), i_2 = polybuild_min(first_i + 2, last_i),
+                      i_3 = polybuild_min(first_i + 3, last_i), i_4 = polybuild_min(first_i + 4, last_i), i_5 = polybuild_min(first_i + 5, last_i);
+                      polybuild_double2
+                          acc_0_0 = POLYBUILD_D2(partial_C[0][0]), acc_0_1 = POLYBUILD_D2(partial_C[0][2]),
+                          acc_1_0 = POLYBUILD_D2(partial_C[1][0]), acc_1_1 = POLYBUILD_D2(partial_C[1][2]),
+                          acc_2_0 = POLYBUILD_D2(partial_C[2][0]), acc_2_1 = POLYBUILD_D2(partial_C[2][2]),
+                          acc_3_0 = POLYBUILD_D2(partial_C[3][0]), acc_3_1 = POLYBUILD_D2(partial_C[3][2]),
+                          acc_4_0 = POLYBUILD_D2(partial_C[4][0]), acc_4_1 = POLYBUILD_D2(partial_C[4][2]),
+                          acc_5_0 = POLYBUILD_D2(partial_C[5][0]), acc_5_1 = POLYBUILD_D2(partial_C[5][2]);
+                      for (long long k = first_k; k <= last_k; k++) {
+                        const polybuild_double2 *row_B = (const polybuild_double2 *)partial_B[k - first_k];
+                        acc_0_0 += A[i_0][k] * row_B[0]; acc_0_1 += A[i_0][k] * row_B[1];
+                        acc_1_0 += A[i_1][k] * row_B[0]; acc_1_1 += A[i_1][k] * row_B[1];
+                        acc_2_0 += A[i_2][k] * row_B[0]; acc_2_1 += A[i_2][k] * row_B[1];
+                        acc_3_0 += A[i_3][k] * row_B[0]; acc_3_1 += A[i_3][k] * row_B[1];
+                        acc_4_0 += A[i_4][k] * row_B[0]; acc_4_1 += A[i_4][k] * row_B[1];
+                        acc_5_0 += A[i_5][k] * row_B[0]; acc_5_1 += A[i_5][k] * row_B[1];
+                      }
+                      POLYBUILD_D2(partial_C[0][0]) = acc_0_0; POLYBUILD_D2(partial_C[0][2]) = acc_0_1;
+                      POLYBUILD_D2(partial_C[1][0]) = acc_1_0; POLYBUILD_D2(partial_C[1][2]) = acc_1_1;
+                      POLYBUILD_D2(partial_C[2][0]) = acc_2_0; POLYBUILD_D2(partial_C[2][2]) = acc_2_1;
+                      POLYBUILD_D2(partial_C[3][0]) = acc_3_0; POLYBUILD_D2(partial_C[3][2]) = acc_3_1;
+                      POLYBUILD_D2(partial_C[4][0]) = acc_4_0; POLYBUILD_D2(partial_C[4][2]) = acc_4_1;
+                      POLYBUILD_D2(partial_C[5][0]) = acc_5_0; POLYBUILD_D2(partial_C[5][2]) = acc_5_1;
+                      for (long long i = first_i; i <= last_i; i++)
+                        for (long long j = first_j; j <= last_j; j++)
+                          C[i][j] = partial_C[i - first_i][j - first_j];
+                    })
+#line 11
+                  } } } } } } }
+#line 7
   } else { /* the original loops */
 #line 7 "product.c"
   for (int i = 0; i < n; i++)
