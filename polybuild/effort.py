@@ -151,6 +151,8 @@ PROGRAM_COEFFICIENTS = 15_000_000
 """What coefficients times operations of a program may be: each operation goes over all coefficients."""
 CONSTRAINT_OPERATIONS = 4
 """For one constraint of a program, besides."""
+SOON_SETTLED = 16
+"""One of so many parts of all this settles most programs: the constraints of others are looked at first."""
 
 # --- Reading: characters, nodes, calls, guesses -------------------------------------------------------------
 

@@ -172,28 +172,37 @@ def _is_small(trips: isl.Val, few: int) -> bool:
 
 def _unrolled_sizes(node: isl.ScheduleNode, position: int, sizes: Mapping[str, int]) -> dict[str, int]:
     """The ``sizes`` of statements times the iterations that each has of a member of a band."""
-    domains = {tuple_name(each): isl.UnionSet.from_set(each) for each in sets_of(node.get_domain())}
-    trips = {name: maximum_trips(node, position, each).to_python() for name, each in domains.items()}
-    return {name: size * trips[name] for name, size in sizes.items()}
+    stamps = [each for each in maps_of(_time_stamps(node, position)) if not each.is_empty()]
+    trips = {each.get_tuple_name(_in): _steps_of_last(each.range()).to_python() for each in stamps}
+    return {name: size * trips.get(name, 0) for name, size in sizes.items()}
 
 
-def maximum_trips(node: isl.ScheduleNode, position: int, domain: isl.UnionSet | None = None) -> isl.Val:
+def maximum_trips(node: isl.ScheduleNode, position: int) -> isl.Val:
     """The maximum number of values of a member of a band for equal values of the members before it.
 
-    In a ``domain``, if that is given, else in that of the band; zero where nothing runs.
+    Zero where nothing runs.
     """
-    time_stamps = node.get_prefix_schedule_relation()
-    time_stamps = time_stamps if domain is None else time_stamps.intersect_domain(domain)
-    for each in range(position + 1):
-        time_stamps = time_stamps.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(node, each)))
-    if time_stamps.is_empty():
+    stamps = _time_stamps(node, position)
+    if stamps.is_empty():
         return isl.Val.zero(node.get_ctx())
-    values = isl.Set.from_union_set(time_stamps.range())
+    return _steps_of_last(isl.Set.from_union_set(stamps.range()))
+
+
+def _time_stamps(node: isl.ScheduleNode, position: int) -> isl.UnionMap:
+    """When instances run, in the loops around a band and in its members up to one."""
+    stamps = node.get_prefix_schedule_relation()
+    for each in range(position + 1):
+        stamps = stamps.flat_range_product(isl.UnionMap.from_multi_union_pw_aff(member(node, each)))
+    return stamps
+
+
+def _steps_of_last(values: isl.Set) -> isl.Val:
+    """The maximum number of values of the last dimension of ``values`` for equal ones of the others."""
     before = values.dim(_set) - 1
     stride = values.get_stride(before)
     relation = isl.Map.from_range(values).move_dims(_in, 0, _out, 0, before)
     steps = largest(relation.dim_max(0).sub(relation.dim_min(0))).div(stride)
-    return steps.floor().add(isl.Val.one(node.get_ctx()))
+    return steps.floor().add(isl.Val.one(values.get_ctx()))
 
 
 def has_conditional_copies(loop: isl.ScheduleNode) -> bool:

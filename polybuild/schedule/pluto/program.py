@@ -12,9 +12,12 @@ from polybuild.effort import (
     MINIMUM_PROGRAM_OPERATIONS,
     PROGRAM_COEFFICIENTS,
     PROGRAM_OPERATIONS,
+    SOON_SETTLED,
 )
 from polybuild.poly.budget import found_within
 from polybuild.poly.integers import integer_of
+from polybuild.poly.memory import remembered
+from polybuild.schedule.pluto.redundancy import undominated
 from polybuild.values import dataclass
 
 # A linear expression of the program's variables: their positions and factors.
@@ -69,22 +72,52 @@ def smallest(
     fixed = frozenset(zeros)
     kept = [each for each in range(variables) if each not in fixed]
     column = {position: index for index, position in enumerate(kept)}
-    rows = {_row(each, column): None for each in constraints}
-    lines = [f"{len(kept) + len(rows)} {len(kept) + 2}", *_orthant(len(kept)), *rows]
-    # PolyLib's notation of a matrix is what isl takes in whole
-    points = isl.BasicSet("\n".join(lines) + "\n")
-    affordable = max(MINIMUM_PROGRAM_OPERATIONS, PROGRAM_COEFFICIENTS // (len(kept) * len(lines) + 1))
-    maximum = min(PROGRAM_OPERATIONS, affordable) + CONSTRAINT_OPERATIONS * len(lines)
-    best = found_within(maximum, points.lexmin)
-    if best is None:
+    rows = tuple(dict.fromkeys(_row(each, column) for each in constraints))
+    point = _smallest(rows, len(kept))
+    if isinstance(point, Unsettled):
         raise Unsettled
+    if point is None:
+        return None
+    values = [0] * variables
+    for position, index in column.items():
+        values[position] = point[index]
+    return values
+
+
+# A constraint as PolyLib writes it: 1 for an inequality, the factors, the constant.
+_Row = tuple[int, ...]
+
+
+@remembered  # strategies have most of their programs in common
+def _smallest(rows: tuple[_Row, ...], variables: int) -> tuple[int, ...] | Unsettled | None:
+    """The smallest point of as many ``variables`` that fulfils ``rows``; None if there is none.
+
+    Most programs are settled soon. Of others those constraints are left out that the rest implies, if that is
+    most of them: it is the cuts among all of them that do not converge.
+    """
+    lines = variables + len(rows) + 1
+    affordable = max(MINIMUM_PROGRAM_OPERATIONS, PROGRAM_COEFFICIENTS // (variables * lines + 1))
+    maximum = min(PROGRAM_OPERATIONS, affordable) + CONSTRAINT_OPERATIONS * lines
+    point = _found(rows, variables, max(1, maximum // SOON_SETTLED))
+    if not isinstance(point, Unsettled):
+        return point
+    equalities = [each for each in rows if not each[0]]
+    fewer = (*equalities, *undominated([each for each in rows if each[0]]))
+    return _found(fewer if 2 * len(fewer) < len(rows) else rows, variables, maximum)
+
+
+def _found(rows: Sequence[_Row], variables: int, operations: int) -> tuple[int, ...] | Unsettled | None:
+    """The same if it takes no more than so many ``operations``."""
+    lines = [f"{variables + len(rows)} {variables + 2}", *_orthant(variables)]
+    lines += (" ".join(map(str, each)) for each in rows)
+    # PolyLib's notation of a matrix is what isl takes in whole
+    best = found_within(operations, isl.BasicSet("\n".join(lines) + "\n").lexmin)
+    if best is None:
+        return Unsettled()
     if best.is_empty():
         return None
     point = best.sample_point()
-    values = [0] * variables
-    for position, index in column.items():
-        values[position] = integer_of(point.get_coordinate_val(isl.dim_type.set, index))
-    return values
+    return tuple(integer_of(point.get_coordinate_val(isl.dim_type.set, each)) for each in range(variables))
 
 
 @cache
@@ -93,14 +126,9 @@ def _orthant(variables: int) -> tuple[str, ...]:
     return tuple(f"1 {'0 ' * each}1 {'0 ' * (variables - each - 1)}0" for each in range(variables))
 
 
-def _row(constraint: Constraint, column: dict[int, int]) -> str:
-    """A row in PolyLib's notation: 1 for an inequality, the factors, the constant."""
-    factors: dict[int, int] = {}
+def _row(constraint: Constraint, column: dict[int, int]) -> _Row:
+    row = [int(not constraint.equality), *[0] * len(column), constraint.constant]
     for position, factor in constraint.terms:
         if position in column:
-            place = column[position]
-            factors[place] = factors.get(place, 0) + factor
-    texts = ["0"] * len(column)
-    for place, factor in factors.items():
-        texts[place] = str(factor)
-    return f"{int(not constraint.equality)} {' '.join(texts)} {constraint.constant}"
+            row[1 + column[position]] += factor
+    return tuple(row)
