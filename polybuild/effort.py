@@ -173,7 +173,9 @@ COALESCED_DIMENSIONS = 4
 LONG_ROW = 16
 """Elements of a row from which on a loop over all elements of a grid is as good as loops over its rows."""
 INITIALISED_ELEMENTS = 64
-"""Elements of an array whose initialiser is written as assignments."""
+"""Elements of an array whose initialiser is written as assignments,"""
+ZEROED_ELEMENTS = 8
+"""and zeros of one beyond which these are a loop."""
 TABLE_ITERATIONS = 32
 """Steps of a loop over a table of directions that are written out: 27 are those of a cube,"""
 TABLE_STATEMENTS = 160

@@ -6,8 +6,11 @@ not know it treat it as that.
 
 from __future__ import annotations
 
+from functools import partial
+
 from pycparser import c_ast
 
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.literals import integer_value
 from polybuild.c.types import FloatingType, IntegerType
 
@@ -166,3 +169,17 @@ def plus(node: c_ast.Node, value: int) -> c_ast.Node:
     if not value:
         return node
     return c_ast.BinaryOp("+" if value > 0 else "-", node, number(abs(value)), node.coord)
+
+
+def counted(name: str, count: c_ast.Node, body: c_ast.Node, *, first: c_ast.Node | None = None) -> c_ast.Node:
+    """``body`` for the values of ``name`` from zero, or ``first``, to below ``count``."""
+    counter, at = partial(c_ast.ID, name, body.coord), body.coord
+    start = number(0) if first is None else first
+    declared = c_ast.Decl(name, [], [], [], [], declarator(name, LONG_LONG), start, None, coord=at)
+    return c_ast.For(
+        c_ast.DeclList([declared], at),
+        c_ast.BinaryOp("<", counter(), count, at),
+        c_ast.UnaryOp("p++", counter(), at),
+        body,
+        at,
+    )

@@ -17,17 +17,16 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import reduce
 
 from pycparser import c_ast
 
 from polybuild.c import types
-from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.conversions import decayed
 from polybuild.c.declarations import evaluate, size_of
 from polybuild.c.literals import integer_value
 from polybuild.c.syntax_tree import duplicate, factors_of, has_side_effect, key, mapped, walk
-from polybuild.c.synthetic import declarator, number
+from polybuild.c.synthetic import counted, declarator, number
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, resolve
@@ -116,7 +115,7 @@ class _Loops:
         stored = number(0) if _function(call) in _MEMSET else _below(value, names)
         body: c_ast.Node = c_ast.Assignment("=", _below(target, names), stored, call.coord)
         for name, count in zip(reversed(names), reversed(counts), strict=True):
-            body = _counted(name, count, body)
+            body = counted(name, count, body)
         return body
 
     def _of_other_type(self, call: c_ast.FuncCall, shape: _Elements) -> c_ast.Node | None:
@@ -225,19 +224,6 @@ def _shape(kind: types.Type) -> _Elements | None:
 
 def _product(factors: Sequence[c_ast.Node]) -> c_ast.Node:
     return reduce(lambda one, other: c_ast.BinaryOp("*", one, other, one.coord), factors)
-
-
-def _counted(name: str, count: c_ast.Node, body: c_ast.Node) -> c_ast.Node:
-    """``body`` for the values of ``name`` from zero to below ``count``."""
-    counter, at = partial(c_ast.ID, name, body.coord), body.coord
-    declared = c_ast.Decl(name, [], [], [], [], declarator(name, LONG_LONG), number(0), None, coord=at)
-    return c_ast.For(
-        c_ast.DeclList([declared], at),
-        c_ast.BinaryOp("<", counter(), count, at),
-        c_ast.UnaryOp("p++", counter(), at),
-        body,
-        at,
-    )
 
 
 def _member(name: str, kind: types.IntegerType | types.FloatingType) -> c_ast.Decl:

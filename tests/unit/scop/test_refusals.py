@@ -86,7 +86,7 @@ CASES = [
     ("array-extent", f"{LOOP} a[i][0] = 0;", "int n", "double a[n][n]; n = 3;"),
     ("declaration", "static int x; x = 1;", "int n"),
     ("declaration", "double *p; p = 0;", "int n"),
-    ("initialiser-list", "double p[2] = {[1] = 1};", "int n"),
+    ("initialiser-list", "double p[2][2] = {[1][0] = 1};", "int n"),
     ("pragma", f"{LOOP}\n{{\n#pragma redefine_extname a b\na[0] += i; }}", "int n, double *a"),
     ("empty-region", ";", "int n"),
     ("empty-region", "for (int i = 0; i < 0; i++) a[i] = 0;", "double *a"),
