@@ -85,7 +85,7 @@ def find_overlaps(
     ]
     values = _values(scop, region)
     pointers = _pointers_of(Itself(region))
-    inspector = Inspectors(scop)
+    inspector = Inspectors(scop, bounds=True)
     overlaps: list[Overlap] = []
     tables = [table for each in arrays for table in tables_of(each, scop)]
     for first, second in itertools.combinations(arrays + values + tables, 2):

@@ -83,6 +83,7 @@ def boxes_of(
 
 def has_corners(elements: isl.Set, first: int) -> bool:
     """Whether there are bounds of the subscripts in all dimensions from ``first`` on."""
+    elements = elements.remove_divs()  # isl takes even numbers to have bounds
     return all(
         elements.dim_has_upper_bound(_set, dim) and elements.dim_has_lower_bound(_set, dim)
         for dim in range(first, elements.dim(_set))

@@ -14,6 +14,7 @@ from dataclasses import replace
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.counted_subscripts import REPEATED, NumberTypes, counted_subscript
 from polybuild.analysis.privatisable_definitions import DefinedValue, PrivatisableDefinitions
 from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.syntax_tree import always_evaluates, key, walk
@@ -26,9 +27,10 @@ from polybuild.values import dataclass
 class Inspector:
     """Evaluates ``expression`` in all instances of ``statement`` that run, over which its ``reads`` are.
 
-    It does so where all ``conditions`` hold, each evaluated where those before it do. ``needs`` are the
-    arrays that say which instances run, and where the expression reads: that the region leaves these as
-    they are must be certain before it is evaluated.
+    And the ``others``, which with it are the ends of what a loop inside counts. It does so where all
+    ``conditions`` hold, each evaluated where those before it do. ``needs`` are the arrays that say which
+    instances run, and where the expression reads: that the region leaves these as they are must be certain
+    before it is evaluated.
     """
 
     statement: Statement
@@ -36,12 +38,17 @@ class Inspector:
     reads: tuple[Access, ...]
     needs: frozenset[str]
     conditions: tuple[c_ast.Node, ...] = ()
+    others: tuple[c_ast.Node, ...] = ()
 
 
 class Inspectors:
-    """Finds inspectors, one for each statement and expression."""
+    """Finds inspectors, one for each statement and expression.
 
-    def __init__(self, scop: Scop) -> None:
+    With ``bounds`` also those that find the ends of what loops inside of statements count, and may not reach.
+    """
+
+    def __init__(self, scop: Scop, *, bounds: bool = False) -> None:
+        self._bounds = bounds
         self._written = {
             access.array.name
             for statement in scop.statements
@@ -61,30 +68,59 @@ class Inspectors:
         certain = (each for each in statement.accesses_to(access.array) if always_evaluates(body, each.node))
         access = next((each for each in certain if key(each.node) == key(access.node)), access)
         outermost = self._outermost(access, statement)
-        value = None if outermost is None else self._definitions.value(outermost, statement)
-        guards = self._guards(body, access.node, statement)
-        if value is None or guards is None:
+        if outermost is None:
             return None
+        ends, guards = (outermost,), self._guards(body, access.node, statement)
+        if guards is None:
+            counted = self._counted(outermost, access, statement, body)
+            if counted is None:
+                return None
+            ends, guards = counted
+        values = [self._definitions.value(each, statement) for each in ends]
+        found = [each for each in values if each is not None]
+        return self._inspector(statement, found, guards) if len(found) == len(values) else None
+
+    def _counted(
+        self, subscript: c_ast.Node, access: Access, statement: Statement, body: c_ast.Node
+    ) -> tuple[tuple[c_ast.Node, ...], list[DefinedValue]] | None:
+        """The ends of ``subscript`` in a loop inside of ``statement``, and when it is evaluated."""
+        if not self._bounds or access.array.provenance.followed or access.array.flat > 1:
+            return None
+        known = NumberTypes.of(statement, self._parameters)
+        counted = counted_subscript(subscript, access.node, statement, body, known)
+        outside = None if counted is None else self._guards(body, counted.inside, statement)
+        if counted is None or outside is None:
+            return None
+        inside = [self._definitions.value(each, statement) for each in counted.conditions]
+        guards = [each for each in (*outside, *inside) if each is not None]
+        return (counted.ends, guards) if len(guards) == len(outside) + len(inside) else None
+
+    def _inspector(
+        self, statement: Statement, values: list[DefinedValue], guards: list[DefinedValue]
+    ) -> Inspector | None:
+        """What looks at ``values`` where ``guards`` hold; None if data that the region changes say where."""
         around = self._read_in_bounds(statement)
         if any(each.array.name in self._written for each in around):
             known = self._with_bounds_of_data(statement)
             if known is None:
                 return None
             statement, around = known, self._read_in_bounds(known)
-        reads = {id(each.node): each for each in value.reads}
+        reads = {id(each.node): each for value in values for each in value.reads}
         deeper = [
             reads[id(node)]
-            for each in value.reads
+            for each in reads.values()
             for subscript in _subscripts(each.node)
             for node in walk(subscript)
             if id(node) in reads
         ]
         asked = [each for guard in guards for each in guard.reads]
-        asked += [reads[id(node)] for node in _choosing(value.expression) if id(node) in reads]
+        expressions = [each.expression for each in values]
+        asked += [reads[id(node)] for each in expressions for node in _choosing(each) if id(node) in reads]
         needs = frozenset(each.array.name for each in (*around, *deeper, *asked))
         conditions = tuple(each.expression for each in guards)
-        found = Inspector(statement, value.expression, (*value.reads, *asked), needs, conditions)
-        return self._found.setdefault((statement.name, *map(key, (value.expression, *conditions))), found)
+        looked_at = (*reads.values(), *asked)
+        found = Inspector(statement, expressions[0], looked_at, needs, conditions, tuple(expressions[1:]))
+        return self._found.setdefault((statement.name, *map(key, (*expressions, *conditions))), found)
 
     def _read_in_bounds(self, statement: Statement) -> list[Access]:
         """What the bounds of the dynamic loops of ``statement`` read."""
@@ -175,7 +211,7 @@ def _conditions(body: c_ast.Node, wanted: c_ast.Node) -> list[c_ast.Node] | None
     if body is wanted:
         return []
     inside = next((each for each in body if any(part is wanted for part in walk(each))), None)
-    if inside is None or isinstance(body, _REPEATED):
+    if inside is None or isinstance(body, REPEATED):
         return None
     found = _conditions(inside, wanted)
     if found is None:
@@ -189,9 +225,6 @@ def _conditions(body: c_ast.Node, wanted: c_ast.Node) -> list[c_ast.Node] | None
 
 def _names(expression: c_ast.Node) -> Iterator[c_ast.ID]:
     return (each for each in walk(expression) if isinstance(each, c_ast.ID))
-
-
-_REPEATED = (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch, c_ast.Label, c_ast.Goto)
 
 
 def _choosing(expression: c_ast.Node) -> Iterator[c_ast.Node]:
@@ -213,7 +246,8 @@ def _truth(condition: c_ast.Node, *, holds: bool) -> c_ast.Node:
 
 def is_dynamic(access: Access, scop: Scop) -> bool:
     """Whether the parameters do not tell the elements of ``access``."""
-    elements = scop.without_limits(access.relation.intersect_params(scop.context).range())
+    # isl takes even numbers to have bounds
+    elements = scop.without_limits(access.relation.intersect_params(scop.context).range()).remove_divs()
     bounded_below = elements.dim_has_lower_bound(isl.dim_type.set, 0)
     return not (bounded_below and elements.dim_has_upper_bound(isl.dim_type.set, 0))
 

@@ -325,21 +325,20 @@ class Evaluator:
         """One of two pointers, if nothing in the region changes which one, or both are into one array."""
         cond = self.rewrite(node.cond)
         addresses = [self._address(each) for each in (node.iftrue, node.iffalse)]
-        if key(addresses[0].base) == key(addresses[1].base) and not self.state.is_fixed(cond):
-            return self._chosen_offset(node, cond, addresses)
-        if not self.state.is_fixed(cond) or any(each.offset.number != 0 for each in addresses):
+        fixed = self.state.is_fixed(cond)
+        if fixed and all(each.offset.number == 0 for each in addresses):
+            return PointerValue(c_ast.TernaryOp(cond, *(each.base for each in addresses), node.coord))
+        row = None if has_side_effect(node) else _row_of(cond, *(each.base for each in addresses))
+        if row is None or (fixed and row is addresses[0].base):
             raise _NoAddress
-        return PointerValue(c_ast.TernaryOp(cond, *(each.base for each in addresses), node.coord))
+        return PointerValue(row, self._chosen_offset(cond, addresses))
 
-    def _chosen_offset(
-        self, node: c_ast.TernaryOp, cond: c_ast.Node, addresses: list[PointerValue]
-    ) -> PointerValue:
-        """One of two ``addresses`` in one array, as data tell in ``cond``."""
-        if has_side_effect(node):
-            raise _NoAddress
+    def _chosen_offset(self, cond: c_ast.Node, addresses: list[PointerValue]) -> Sum:
+        """The offset of one of two ``addresses`` in one row, as data tell in ``cond``."""
         yes, no = (wide_tree(each.offset, LONG_LONG, self.state.typing) for each in addresses)
-        offset = c_ast.TernaryOp(cond, yes, no, node.coord)
-        return PointerValue(addresses[0].base, sum_of(offset, LONG_LONG, self.state.typing))
+        if key(yes) == key(no):
+            return addresses[0].offset
+        return sum_of(c_ast.TernaryOp(cond, yes, no, cond.coord), LONG_LONG, self.state.typing)
 
     def _sum_address(self, node: c_ast.BinaryOp) -> PointerValue:
         pointer, amount = node.left, node.right
@@ -352,6 +351,22 @@ class Evaluator:
 
 class _NoAddress(Exception):
     """A pointer expression has a form that is left as it is."""
+
+
+def _row_of(cond: c_ast.Node, yes: c_ast.Node, no: c_ast.Node) -> c_ast.Node | None:
+    """``yes`` or ``no``, elements of one array, by subscripts that ``cond`` chooses; None for other rows."""
+    if key(yes) == key(no):
+        return yes
+    if isinstance(yes, c_ast.StructRef) and isinstance(no, c_ast.StructRef):
+        same = yes.type == no.type == "." and yes.field.name == no.field.name
+        owner = _row_of(cond, yes.name, no.name) if same else None
+        return None if owner is None else c_ast.StructRef(owner, ".", yes.field, yes.coord)
+    if not isinstance(yes, c_ast.ArrayRef) or not isinstance(no, c_ast.ArrayRef):
+        return None
+    array, subscript = _row_of(cond, yes.name, no.name), yes.subscript
+    if key(subscript) != key(no.subscript):
+        subscript = c_ast.TernaryOp(duplicate(cond), subscript, no.subscript, cond.coord)
+    return None if array is None else c_ast.ArrayRef(array, subscript, yes.coord)
 
 
 def points_alike(one: types.Type, other: types.Type) -> bool:

@@ -37,6 +37,30 @@ CLAMPED: list[tuple[tuple[int, int, int], bool | None]] = [
     ((1000, 949, 9000), NEW),
 ]
 
+# A from 1000 to 1099, B from 3 to 127 behind its place
+ROWS: list[tuple[tuple[int, int, int], bool | None]] = [
+    ((1000, 5000, 9000), NEW),
+    ((1000, 1000, 9000), OLD),
+    ((1000, 1096, 9000), OLD),
+    ((1000, 1097, 9000), NEW),
+    ((1000, 873, 9000), OLD),
+    ((1000, 872, 9000), NEW),
+]
+
+
+def _left(loop: str, element: str = "k", before: str = "") -> str:
+    """Rows that are left at the first number that is large enough."""
+    return f"""int u[101];
+        for (int j = 0; j < 101; j++) u[j] = 3 + j * 5 / 4;
+        {before}
+        #pragma scop
+        for (int i = 0; i < n; i++) {{
+          A[i] = 0;
+          for ({loop}) if (B[{element}] > 60) {{ A[i] = 2 * B[{element}]; break; }}
+        }}
+        #pragma endscop"""
+
+
 # name: (body, numbers, [(places of A, B and C, what the call runs)])
 CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bool | None]]]] = {
     "shift": (
@@ -169,6 +193,51 @@ CASES: dict[str, tuple[str, tuple[int, ...], list[tuple[tuple[int, int, int], bo
         }
         #pragma endscop""",
         (100, 3),
+        REUSED,
+    ),
+    "rows_that_are_left": (_left("int k = u[i]; k < u[i + 1]; k++"), (100,), ROWS),
+    "rows_that_are_left_by_a_counter_of_the_function": (
+        _left("k = u[i]; k <= u[i + 1] - 1; ++k", before="int k;"),
+        (100,),
+        [(places, EITHER) for places, _ in ROWS],  # the rows are taken for such that are not left
+    ),
+    "rows_that_are_left_at_their_last_element": (
+        _left("int k = u[i]; k <= u[i + 1] - 1; ++k"),
+        (100,),
+        ROWS,
+    ),
+    "rows_that_are_left_downwards": (_left("int k = u[i + 1] - 1; k >= u[i]; k--"), (100,), ROWS),
+    "rows_that_are_left_from_behind": (_left("int k = u[i + 1]; k > u[i]; k--", "k - 1"), (100,), ROWS),
+    "rows_that_are_left_by_a_long_counter": (
+        _left("long long k = u[i] + 1; k < u[i + 1] + 1LL; k++", "k - 1"),
+        (100,),
+        ROWS,
+    ),
+    "rows_that_are_left_inside_a_condition": (
+        """int u[101];
+        for (int j = 0; j < 101; j++) u[j] = 3 + j * 5 / 4;
+        #pragma scop
+        for (int i = 0; i < n; i++)
+          if (i % 2 == 0)
+            for (int k = u[i]; k < u[i + 2]; k++) { if (B[k] < 60) continue; A[i] = B[k]; break; }
+        #pragma endscop""",
+        (99,),
+        [((1000, 5000, 9000), NEW), ((1000, 1000, 9000), OLD), ((1000, 873, 9000), OLD)],
+    ),
+    "gather_in_a_switch": (
+        """int u[100];
+        for (int k = 0; k < 100; k++) u[k] = 3 + k * 37 % 64;
+        #pragma scop
+        for (int i = 0; i < n; i++) {
+          int c = u[i];
+          switch (i % 3) {
+            case 0: A[i] = B[c]; break;
+            case 1: A[i] = 0; for (int k = 0; k < 3; k++) A[i] += B[c] * k; break;
+            default: A[i] = B[c] / 2;
+          }
+        }
+        #pragma endscop""",
+        (100,),
         REUSED,
     ),
     "gather_by_a_variable_of_the_function": (

@@ -15,9 +15,9 @@ from pycparser import c_ast
 from polybuild.analysis.aliasing import Overlap
 from polybuild.analysis.inspectors import Inspector
 from polybuild.analysis.trip_counts import trip_counts
+from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.syntax_tree import key, walk
 from polybuild.c.synthetic import type_name
-from polybuild.c.types import IntegerType
 from polybuild.codegen.c.ast import build_ast
 from polybuild.codegen.c.bodies import Sizes
 from polybuild.codegen.c.directives import DirectivePrinter
@@ -137,8 +137,9 @@ def _statement(inspectors: Sequence[Inspector], extrema: Extrema) -> Statement:
 def _tests(inspectors: Sequence[Inspector], extrema: Extrema) -> c_ast.Node:
     """What looks at the expressions of ``inspectors``, which have the same conditions, where these hold."""
     found: list[c_ast.Node] = []
-    for each in inspectors:
-        value = c_ast.Cast(type_name(IntegerType("long long", 64, signed=True)), each.expression)
+    seen = ((each, one) for each in inspectors for one in (each.expression, *each.others))
+    for each, expression in seen:
+        value = c_ast.Cast(type_name(LONG_LONG), expression)
         for op, extremum in zip("<>", extrema[each], strict=True):
             nearer = c_ast.Assignment("=", c_ast.ID(extremum), value)
             found.append(c_ast.If(c_ast.BinaryOp(op, value, c_ast.ID(extremum)), nearer, None))

@@ -913,3 +913,46 @@ double e = n, last = 0;
 while (e > 0.5) { last = e; e = last / 2; }
 #pragma endscop
 x[0] = last;
+
+//# row_chosen_by_data: parallel
+for (int i = 0; i < n; i++) {
+  const double *own = X[a[i]], *other = b[i] >= 0 ? X[K[0][i]] : X[a[i]];
+  x[i] = own[0] - other[n - 1];
+}
+
+//# row_chosen_of_planes: parallel
+const double (*P)[1][n] = (const double (*)[1][n])X;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  const double *r = b[i] > 0 ? P[a[i]][0] : P[i][0];
+  for (int j = 0; j < n; j++) x[i] += r[j] * j;
+}
+#pragma endscop
+
+//# row_chosen_in_a_structure: parallel
+struct { double v[3]; int k; } s[40];
+for (int i = 0; i < 40; i++) s[i].k = i, s[i].v[0] = i, s[i].v[1] = 2 * i, s[i].v[2] = i * i;
+#pragma scop
+for (int i = 0; i < n; i++) {
+  const double *p = x[i] > 60 ? s[a[i]].v : s[i].v;
+  y[i] = p[0] + p[1] * p[2];
+}
+#pragma endscop
+
+//# row_chosen_and_moved: parallel
+for (int i = 0; i < n; i++) {
+  const double *p = b[i] > 0 ? X[a[i]] + 1 : X[i];
+  for (int j = 0; j < n - 1; j++) x[i] += p[j];
+}
+
+//# row_chosen_in_turn: parallel
+for (int i = 0; i < n; i++) {
+  const double *p = b[i] > 1 ? X[a[i]] : b[i] < -1 ? X[n - 1 - i] : X[i];
+  x[i] += p[i] * 2;
+}
+
+//# row_chosen_by_address: parallel
+for (int i = 0; i < n; i++) {
+  double *p = b[i] > 0 ? &X[i][n - 1] : X[a[i]] + n / 2;
+  y[i] = p[0] * 2;
+}

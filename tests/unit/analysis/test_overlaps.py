@@ -200,3 +200,35 @@ def test_a_limit_of_a_counter_is_no_object():
     body = "for (int i = 0; i < n; i++) for (int j = c[i]; j < n; j++) a[i] = b[i];"
     parameters = "int n, long long *a, long long *b, const int *restrict c"
     assert pairs(body, parameters) == AB
+
+
+LEFT = "for (int i = 0; i < n; i++) {{ a[i] = 0; {loop} }}"
+ROWS = "int n, double *a, double *b, const int *r, const unsigned long *w, unsigned m"
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (int k = r[i]; k < r[i + 1]; k++) if (b[k] > 1) { a[i] = b[k]; break; }",
+        "for (int k = r[i] - 1; k >= r[i - 1]; --k) if (b[k] > 1) { a[i] = b[k]; break; }",
+        "for (int k = r[i]; k <= m - 1; k++) if (b[k + 2] > 1) { a[i] = b[k - 1]; break; }",
+        "int c = r[i]; switch (i % 3) { case 0: a[i] = b[c]; break; case 1: a[i] = b[c] + 1; }",
+    ],
+)
+def test_ends_of_rows_are_looked_at(loop):
+    assert pairs(LEFT.format(loop=loop), ROWS) >= AB
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (int k = r[i]; k < r[i + 1]; k += 2) if (b[k] > 1) { a[i] = b[k]; break; }",
+        "for (int k = r[i]; k < r[i + 1]; k++) { if (b[k] > 1) { a[i] = b[k]; break; } k++; }",
+        "for (unsigned long k = r[i]; k < w[i]; k++) if (b[k] > 1) { a[i] = b[k]; break; }",  # to 2^64 - 1
+        "for (int k = r[i]; k < a[i]; k++) if (b[k] > 1) { a[i] = b[k]; break; }",
+        "for (int k = r[i]; k < r[i + 1]; k++) if (b[2 * k] > 1) { a[i] = b[k]; break; }",
+    ],
+)
+def test_ends_of_rows_that_are_not_known(loop):
+    with pytest.raises(Unsupported):
+        pairs(LEFT.format(loop=loop), ROWS)
