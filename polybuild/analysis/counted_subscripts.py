@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pycparser import c_ast
 
 from polybuild.c.basic_types import INT, LONG_LONG
-from polybuild.c.syntax_tree import has_side_effect, names_addressed_in, names_set_in, walk
+from polybuild.c.syntax_tree import has_side_effect, names_addressed_in, names_in, names_set_in, walk
 from polybuild.c.synthetic import number, type_name
 from polybuild.c.types import IntegerType, Type
 from polybuild.scop.model import Parameter, Statement
@@ -88,9 +88,8 @@ def counted_subscript(
     inside = next((each for each in _path(body, place) if isinstance(each, REPEATED)), None)
     if inside is None or any(isinstance(each, c_ast.ArrayRef | c_ast.StructRef) for each in walk(subscript)):
         return None
-    names = {each.name for each in walk(subscript) if isinstance(each, c_ast.ID)}
     set_inside = names_set_in(list(walk(body))) | names_addressed_in(walk(body))
-    changing = names & set_inside
+    changing = set_inside.intersection(names_in(subscript))
     if not changing:
         return CountedSubscript(inside, (subscript,), ())
     counter = next(iter(changing))
@@ -106,7 +105,7 @@ def counted_subscript(
         return None
     if not (known.is_exact(first) and known.is_exact(limit, widest)):
         return None
-    if set_inside & {each.name for part in (first, limit) for each in _names(part)}:
+    if not set_inside.isdisjoint([*names_in(first), *names_in(limit)]):
         return None
     start = c_ast.Cast(type_name(kind), first, first.coord)
     last = c_ast.BinaryOp("+", c_ast.Cast(type_name(LONG_LONG), limit), number(_behind(inside.cond.op)))
@@ -185,7 +184,3 @@ def _moved(subscript: c_ast.Node, counter: str, value: c_ast.Node) -> c_ast.Node
 
 def _is(node: c_ast.Node, name: str) -> bool:
     return isinstance(node, c_ast.ID) and node.name == name
-
-
-def _names(node: c_ast.Node) -> Iterator[c_ast.ID]:
-    return (each for each in walk(node) if isinstance(each, c_ast.ID))

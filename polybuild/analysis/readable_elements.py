@@ -13,6 +13,11 @@ from polybuild.scop.model import Access, Array, Scop, Statement
 _in, _out, _set = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 
+def is_certain(access: Access, statement: Statement) -> bool:
+    """Whether each instance of ``statement`` makes ``access``, whatever the data are."""
+    return not statement.dynamic and always_evaluates(statement.body, access.node)
+
+
 def may_be_read(access: Access, scop: Scop, statement: Statement) -> bool:
     """Whether each instance of ``statement`` may read what ``access`` does, even where the program would not.
 
@@ -30,11 +35,11 @@ def may_be_read(access: Access, scop: Scop, statement: Statement) -> bool:
 
 def _sets_or_reads(statement: Statement, variable: Array, instances: isl.Set) -> bool:
     """Whether ``statement`` accesses ``variable``, whatever the data, in the iterations of ``instances``."""
-    if statement.dynamic or len(statement.iterators) != instances.dim(_set):
+    if len(statement.iterators) != instances.dim(_set):
         return False
     runs = statement.domain.set_tuple_name(instances.get_tuple_name())
     return bool(instances.is_subset(runs)) and any(
-        each.array is variable and always_evaluates(statement.body, each.node) for each in statement.accesses
+        each.array is variable and is_certain(each, statement) for each in statement.accesses
     )
 
 
@@ -42,8 +47,7 @@ def _certain(array: Array, scop: Scop) -> Iterator[isl.Set]:
     """Elements of ``array`` that are accessed whatever the data are."""
     for statement in scop.statements:
         for each in statement.accesses:
-            known = each.array is array and each.exact and not statement.dynamic
-            if known and always_evaluates(statement.body, each.node):
+            if each.array is array and each.exact and is_certain(each, statement):
                 yield each.relation.intersect_domain(statement.domain).range()
 
 

@@ -663,7 +663,7 @@ def separate_pivots(work: Transformation) -> None:
         return
     if TARGETS[options.backend].has_kernels or work.mapped.sharing is not None:
         return
-    mapped = found_within(effort.PIVOT_OPERATIONS, partial(_map_at_pivots, work))
+    mapped = found_within(effort.PIVOT_OPERATIONS, partial(_map_at_pivots, work, before))
     if mapped is None or not mapped.mapping.parallel_loops:
         return
     compared = _compared(work, mapped)
@@ -674,7 +674,7 @@ def separate_pivots(work: Transformation) -> None:
         work.mapped, work.comparison = mapped, compared
 
 
-def _map_at_pivots(work: Transformation) -> Mapped | None:
+def _map_at_pivots(work: Transformation, before: VersionCosts) -> Mapped | None:
     model = work.model
     split = split_at_pivots(model.scop, model.dependences)
     if split is model.scop:
@@ -682,8 +682,7 @@ def _map_at_pivots(work: Transformation) -> Mapped | None:
     own = compute_dependences(split, model.live)
     reductions = reductions_of(split, model.region, work.context.reordering)
     mapping, respected = choose_with_reductions(split, own, reductions, work.context, aliases=_aliases(work))
-    rejected = () if work.comparison.costs is None else work.comparison.costs.candidates
-    return Mapped(split, respected, replace(mapping, name=_AT_PIVOTS, rejected=rejected))
+    return Mapped(split, respected, replace(mapping, name=_AT_PIVOTS, rejected=before.candidates))
 
 
 def separate_sequential_parts(work: Transformation) -> None:

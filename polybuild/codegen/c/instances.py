@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import always_evaluates
+from polybuild.analysis.readable_elements import is_certain
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import ActiveAccumulators
 from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
@@ -116,13 +116,12 @@ class InstancePrinter:
 
     def ordered(self, instance: Instance) -> Iterator[OrderedAccess]:
         """The accesses of ``instance`` in execution order, with the elements of those that stay in place."""
-        body, dynamic = instance.statement.body, instance.statement.dynamic
         accumulating = self._accumulators.all_nodes()
         made = {id(access.node): (access.array.name, made) for access, made in instance.accesses}
         for access in instance.statement.accesses:
             name, expression = made.get(id(access.node), ("", None))
             in_place = name == access.array.name and id(access.node) not in accumulating
-            certain = not dynamic and always_evaluates(body, access.node)
+            certain = is_certain(access, instance.statement)
             yield OrderedAccess(access, expression if in_place else None, certain)
 
     def _accessed(

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
-from polybuild.analysis.readable_elements import may_be_read
-from polybuild.c.syntax_tree import always_evaluates
+from polybuild.analysis.readable_elements import is_certain, may_be_read
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.poly.relations import maps_of
 from polybuild.scop.model import Access, AccessKind, Scop
@@ -29,7 +28,8 @@ def invariant_reads(loop: isl.ScheduleNode, accesses: Sequence[Reference], scop:
     suited = [
         each
         for each in accesses
-        if _is_suited(each) and (each.access.array.name in names or not _is_certain(each))
+        if _is_suited(each)
+        and (each.access.array.name in names or not is_certain(each.access, each.statement))
     ]
     if not suited:
         return frozenset()
@@ -50,12 +50,8 @@ def invariant_reads(loop: isl.ScheduleNode, accesses: Sequence[Reference], scop:
 
 def _may_be_read(reference: Reference, scop: Scop) -> bool:
     """Whether a program may read what ``reference`` does in all instances of its statement."""
-    return _is_certain(reference) or may_be_read(reference.access, scop, reference.statement)
-
-
-def _is_certain(reference: Reference) -> bool:
-    statement = reference.statement
-    return not statement.dynamic and always_evaluates(statement.body, reference.access.node)
+    access, statement = reference.access, reference.statement
+    return is_certain(access, statement) or may_be_read(access, scop, statement)
 
 
 def _elements(around: isl.Map, access: Access) -> isl.Map:

@@ -581,11 +581,8 @@ class _CpuMapper:
 
     def _is_left_scalar(self, loop: isl.ScheduleNode) -> bool:
         """Whether a compiler computes what is in a loop that carries nothing without vectors."""
-        names, compiler, accesses = (
-            self._scop.type_names,
-            self._context.compiler,
-            references(self._scop, loop),
-        )
+        names, compiler = self._scop.type_names, self._context.compiler
+        accesses = references(self._scop, loop)
         hoisted = invariant_reads(loop, accesses, self._scop)
         return has_roots(loop, self._scop) or not converts(accesses, 0, names, compiler, hoisted=hoisted)
 

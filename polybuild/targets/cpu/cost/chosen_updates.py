@@ -24,14 +24,10 @@ def has_chosen_updates(accesses: Sequence[Reference], member: int, *, generated:
     are in variables where the loop is ``generated``.
     """
     return any(
-        _is_update(each, accesses) and _is_unknown(each, accesses, generated=generated)
+        _is_unknown(each, _own(each, accesses), generated=generated)
         for each in accesses
         if each.access.kind is not AccessKind.READ and each.stride(member) is Stride.NONE
     )
-
-
-def _is_update(write: Reference, accesses: Sequence[Reference]) -> bool:
-    return bool(_own(write, accesses)) and not write.statement.dynamic
 
 
 def _own(write: Reference, accesses: Sequence[Reference]) -> frozenset[int]:
@@ -45,12 +41,14 @@ def _own(write: Reference, accesses: Sequence[Reference]) -> frozenset[int]:
     )
 
 
-def _is_unknown(write: Reference, accesses: Sequence[Reference], *, generated: bool) -> bool:
+def _is_unknown(write: Reference, own: Collection[int], *, generated: bool) -> bool:
+    """Whether a ``write`` to what its statement reads by its ``own`` nodes is an update that is unknown."""
+    if not own or write.statement.dynamic:
+        return False
     array = write.access.array
     in_memory = not array.is_scalar or (bool(array.copied) and not generated)
     if in_memory and write.access.kind is AccessKind.MAY_WRITE:
         return True
-    own = _own(write, accesses)
     return any(
         not (outermost and _compares(test, own)) for test, outermost in _tests(write.statement.body, own)
     )

@@ -80,11 +80,13 @@ class CompilersLanes:
 
         What it reads again and again is in variables, and so are arrays ``accumulating`` what it computes.
         """
+        if self.compiler.vectors.speculates:
+            return True
         accesses = references(self.scop, node)
         hoisted = {id(each.access.node) for each in accesses if each.access.array.name in accumulating}
         if node.band_n_member() == 1:
             hoisted |= invariant_reads(node, accesses, self.scop)
-        return self.compiler.vectors.speculates or self._converts(node, accesses, hoisted=hoisted)
+        return self._converts(node, accesses, hoisted=hoisted)
 
     def _converts(
         self,
@@ -221,7 +223,7 @@ class CompilersLanes:
         carried = carried_by_last(node, self.dependences.carried)
         if carried.is_empty() or any(has_loops(each.body) for each in statements_of(node, self.scop)):
             return False
-        if not self.compiler.vectors.speculates and not self._converts(node, references(self.scop, node)):
+        if not self._converts(node, references(self.scop, node)):
             return False
         made = carried.intersect(self.dependences.flow)
         ends = made.domain().union(carried.subtract(made).range())
