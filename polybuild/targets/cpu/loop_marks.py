@@ -20,6 +20,7 @@ from polybuild.targets.cpu.reductions import Accumulators
 from polybuild.targets.cpu.strides import references
 from polybuild.targets.cpu.wide_vectors import lanes_of_bytes
 from polybuild.targets.model import LaneLoop, LoopDirective, ThreadSharing
+from polybuild.transform.full_unrolling import is_in_registers
 
 _IN_PARTS = ThreadSharing()
 
@@ -78,8 +79,7 @@ class LoopMarker:
         if not self._context.options.simd:
             return node
         private = privatised(node, self._dependences.private)
-        # no compiler has vectors for arrays that each lane needs of its own
-        if not keeps_values(node, private) or (lanes is None and any(each.array.extents for each in private)):
+        if not keeps_values(node, private) or (lanes is None and needs_arrays(private)):
             return node
         self.simd_loops += 1
         accesses = references(self._scop, node)
@@ -123,6 +123,11 @@ class LoopMarker:
             loop = self.simd(node.child(index).child(0))
             node = loop.ancestor(loop.get_tree_depth() - node.get_tree_depth())
         return node
+
+
+def needs_arrays(private: Iterable[PrivateArray]) -> bool:
+    """Whether lanes with ``private`` variables need arrays of their own, which no compiler has."""
+    return any(each.array.extents and not is_in_registers(each.array) for each in private)
 
 
 def _without_conditions(band: isl.ScheduleNode) -> isl.ScheduleNode:

@@ -34,7 +34,7 @@ from polybuild.targets.cpu.lane_loops import (
     has_wide_integers,
     remark_on_lanes,
 )
-from polybuild.targets.cpu.loop_marks import LoopMarker
+from polybuild.targets.cpu.loop_marks import LoopMarker, needs_arrays
 from polybuild.targets.cpu.microkernel import find_micro_kernel, find_single_row_kernel
 from polybuild.targets.cpu.reductions import carried_reductions, reduced_members, without_accumulators
 from polybuild.targets.cpu.registers import RegisterTiler
@@ -575,9 +575,8 @@ class _CpuMapper:
         return self.marker.simd(loop if lanes is None else self._in_strips(loop), lanes)
 
     def _needs_arrays(self, loop: isl.ScheduleNode) -> bool:
-        """Whether each lane of ``loop`` needs arrays of its own: no compiler has vectors for these."""
-        private = privatised(loop, self._dependences.private)
-        return any(each.array.extents for each in private) and self._lanes_of(loop) is None
+        """Whether the lanes of ``loop`` need arrays that only we could give them, and do not."""
+        return needs_arrays(privatised(loop, self._dependences.private)) and self._lanes_of(loop) is None
 
     def _is_left_scalar(self, loop: isl.ScheduleNode) -> bool:
         """Whether a compiler computes what is in a loop that carries nothing without vectors."""
