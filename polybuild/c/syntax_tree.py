@@ -119,8 +119,10 @@ def structure_of(node: c_ast.Node) -> c_ast.Node:
 def values_of_literal(member: c_ast.Node) -> list[c_ast.Node] | None:
     """What the structure or union is made of that ``member`` is one of: ``(union bits){.f = x}.u``.
 
-    None unless it is a compound literal, of which nothing but this member is looked at.
+    None unless it is a compound literal, of which nothing but this member is looked at, or one element of it.
     """
+    if isinstance(member, c_ast.ArrayRef) and isinstance(member.subscript, c_ast.Constant):
+        member = member.name
     literal = structure_of(member)
     if literal is member or not isinstance(literal, c_ast.CompoundLiteral):
         return None
@@ -139,7 +141,7 @@ def values_of_literal(member: c_ast.Node) -> list[c_ast.Node] | None:
 def walk_values(node: c_ast.Node) -> Iterator[c_ast.Node]:
     """``node`` and everything below it, but of compound literals with one member in use the values alone."""
     yield node
-    values = values_of_literal(node) if isinstance(node, c_ast.StructRef) else None
+    values = values_of_literal(node) if isinstance(node, c_ast.StructRef | c_ast.ArrayRef) else None
     for child in node if values is None else values:
         yield from walk_values(child)
 

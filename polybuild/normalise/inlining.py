@@ -471,7 +471,9 @@ class _Inliner:
             if word in there.scope.typedefs
         }
         tagged = (
-            each for each in walk(expression) if isinstance(each, c_ast.Struct | c_ast.Union | c_ast.Enum)
+            each
+            for each in walk_values(expression)
+            if isinstance(each, c_ast.Struct | c_ast.Union | c_ast.Enum)
         )
         return all(_is_same_tag(each, body, self._region) for each in tagged) and all(
             here.scope.typedefs.get(word) == there.scope.typedefs[word] and word not in self._symbols
@@ -567,4 +569,8 @@ def _substituted(expression: c_ast.Node, values: Mapping[str, c_ast.Node]) -> c_
         copied = mapped(expression, lambda each: each)
         copied.name = _substituted(expression.name, values)
         return copied
+    if isinstance(expression, c_ast.NamedInitializer):
+        return c_ast.NamedInitializer(
+            expression.name, _substituted(expression.expr, values), expression.coord
+        )
     return mapped(expression, lambda each: _substituted(each, values))

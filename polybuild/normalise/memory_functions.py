@@ -8,6 +8,8 @@
                                                            k.source = x[i]; bits = k.to; }
     memcpy(u, v, sizeof(double[n][m]));           ->     for (long k = 0; k < n; k++)
                                                              for (long l = 0; l < m; l++) u[k][l] = v[k][l];
+    memcpy(&v, p + i, sizeof v);                  ->     v = ((union { char pb_bytes[2]; short pb_number; })
+                                                             {{p[i], p[i + 1]}}).pb_number;
 
 Compilers make those functions of such loops again, where nothing better is made of them.
 """
@@ -25,8 +27,9 @@ from polybuild.c import types
 from polybuild.c.conversions import decayed
 from polybuild.c.declarations import evaluate, size_of
 from polybuild.c.literals import integer_value
+from polybuild.c.numbers_in_bytes import NumberAndBytes
 from polybuild.c.syntax_tree import duplicate, factors_of, has_side_effect, key, mapped, walk
-from polybuild.c.synthetic import counted, declarator, number
+from polybuild.c.synthetic import counted, declarator, number, plus
 from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.normalise.names import Names, resolve
@@ -102,8 +105,9 @@ class _Loops:
         if any(map(has_side_effect, (target, value, size))) or call.name in self._names.variables:
             return None
         shape = self._shape(target)
-        if shape is not None and _function(call) in _MEMCPY and not shape.same(self._shape(value)):
-            return self._of_other_type(call, shape)
+        source = self._shape(value) if _function(call) in _MEMCPY else shape
+        if shape is not None and not shape.same(source):
+            return self._of_other_type(call, shape) or self._of_bytes(call, shape, source)
         counts = self._counts(size, shape) if shape is not None else None
         if shape is None or counts is None:
             return None
@@ -142,6 +146,53 @@ class _Loops:
             c_ast.Assignment("=", _object(target), given, call.coord),
         ]
         return c_ast.Compound([declared, *moves], call.coord)
+
+    def _of_bytes(
+        self, call: c_ast.FuncCall, shape: _Elements, source: _Elements | None
+    ) -> c_ast.Node | None:
+        """The numbers that ``call`` puts together from bytes, or takes to bytes; None of anything else."""
+        target, value, size = call.args.exprs[:3]
+        if source is None or source.extents or shape.extents:
+            return None
+        scope = self._region.visible.scope
+        widths = [size_of(each.element, scope) for each in (shape, source)]
+        number_of, bytes_of = (shape, source) if widths[1] == 1 else (source, shape)
+        width = max(each or 0 for each in widths)
+        if 1 not in widths or width <= 1 or "long double" in number_of.element.name:  # not each byte counts
+            return None
+        union = NumberAndBytes(number_of.element, bytes_of.element, width)
+        numbers, places = (target, value) if number_of is shape else (value, target)
+        measured = self._measured(size)
+        whole = evaluate(size, scope) if measured is None else size_of(measured.element, scope)
+        if whole == width and (measured is None or not measured.extents):
+            each_number, first, count = _object(numbers), places, None
+        else:
+            counts = self._counts(size, number_of)
+            if counts is None:
+                return None
+            name, count = self._free_name(), counts[0]
+            each_number = _below(numbers, [name])
+            past = c_ast.BinaryOp("*", c_ast.ID(name, call.coord), number(width), call.coord)
+            first = c_ast.BinaryOp("+", places, past, call.coord)
+        elements = [self._byte(duplicate(first), place) for place in range(width)]
+        body: c_ast.Node
+        if number_of is shape:
+            body = c_ast.Assignment("=", each_number, union.number(elements), call.coord)
+        else:
+            body = union.stored(each_number, elements)
+        return body if count is None else counted(name, count, body)
+
+    def _byte(self, first: c_ast.Node, place: int) -> c_ast.Node:
+        """The element ``place`` after that which ``first`` leads to."""
+        if isinstance(first, c_ast.UnaryOp) and first.op == "&" and isinstance(first.expr, c_ast.ArrayRef):
+            row, at = first.expr.name, first.expr.subscript
+        elif isinstance(first, c_ast.BinaryOp) and first.op == "+" and self._shape(first.left) is not None:
+            row, at = first.left, first.right
+        else:
+            row, at = first, number(0)
+        while isinstance(row, c_ast.BinaryOp) and row.op == "+" and self._shape(row.left) is not None:
+            row, at = row.left, c_ast.BinaryOp("+", row.right, at, row.coord)
+        return c_ast.ArrayRef(row, plus(at, place), first.coord)
 
     def _free_name(self) -> str:
         name = next(each for each in map("k_{}".format, itertools.count()) if each not in self._taken)

@@ -38,9 +38,7 @@ from polybuild.source.model import Callee, Effects, Region
 from polybuild.values import dataclass
 
 _HINT = "declare what it accesses: #pragma polybuild access(f, read(x), write(y)), or write it as expressions"
-_COPIED = (
-    "copy whole elements of one type; read numbers out of bytes as 'p[0] | p[1] << 8', or by a cast pointer"
-)
+_COPIED = "copy whole numbers, by pointers to their type or to bytes; else read bytes as 'p[0] | p[1] << 8'"
 _BY_NAME = "call functions by their names, or set the pointer before the region, to a function above it"
 
 

@@ -13,6 +13,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polybuild.c import types
+from polybuild.c.numbers_in_bytes import number_into_bytes
 from polybuild.c.syntax_tree import conjuncts, has_side_effect, location, walk
 from polybuild.c.synthetic import LEFT, NEVER, ElementPointer, LastValue
 from polybuild.diagnostics import Diagnostic, Severity, Unsupported
@@ -241,6 +242,8 @@ class ModelBuilder:
         return RegionPart(order.block(trees), values)
 
     def _statement(self, node: c_ast.Node, point: ProgramPoint) -> RegionPart:
+        if number_into_bytes(node) is not None:
+            return self._expression(node, node, point)
         if isinstance(node, c_ast.Compound):
             union = next(filter(self._is_union, node.block_items or ()), None)
             if union is not None:  # numbers are taken to bits: only all of it together says what it does

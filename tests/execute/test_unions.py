@@ -21,6 +21,10 @@ static unsigned big(const unsigned char *p) {
   return (unsigned)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
 }
 static void split(unsigned char *p, unsigned v) { p[0] = v & 255; p[1] = v >> 8 & 255; }
+static unsigned copied(const unsigned char *p) { unsigned v; memcpy(&v, p, sizeof(v)); return v; }
+static inline void put(unsigned char *p, unsigned v) { memcpy(p, &v, sizeof v); }
+#define TAKE(v, p) memcpy(&(v), (p), sizeof(v))
+static struct { int high; short low; } pairs[4000];
 static char pool[16000] __attribute__((aligned(16)));
 static unsigned char places[4000] __attribute__((aligned(16)));
 """

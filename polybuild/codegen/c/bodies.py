@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
+from polybuild.c.numbers_in_bytes import NumberInBytes, number_into_bytes, number_of_bytes
 from polybuild.c.syntax_tree import location
 from polybuild.codegen.c.branch_free import is_truth
 from polybuild.codegen.c.expressions import ADDITIVE, MULTIPLICATIVE, Operand
@@ -26,7 +27,8 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
 
     ``accesses`` maps the identity of an access's node to its text; ``iterator``
     gives the text of a loop counter by name, None if the name is not one. The conditions
-    ``branch_free`` are written without a branch.
+    ``branch_free`` are written without a branch. ``in_place`` says of an access by its identity whether it is
+    one to the memory that the user's code accesses.
     """
 
     def __init__(
@@ -34,8 +36,10 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         accesses: Mapping[int, str],
         iterator: Callable[[str], str | None],
         branch_free: frozenset[int] = frozenset(),
+        in_place: Callable[[int], bool] | None = None,
     ) -> None:
         super().__init__()
+        self._in_place = in_place
         self._branch_free = branch_free
         self._accesses = accesses
         self._iterator = iterator
@@ -50,7 +54,8 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
 
     def lines(self, node: c_ast.Node, indent: str) -> list[CodeLine]:
         """The code of a body, each statement in it on lines that belong to its own of the user's."""
-        if isinstance(node, c_ast.Compound):
+        stored = self._stored_at_once(node)
+        if isinstance(node, c_ast.Compound) and stored is None:
             return [opening(f"{indent}{{"), *self._inside(node, indent), closing(indent)]
         if isinstance(node, c_ast.If):
             head = condition(f"{indent}if ({self.visit(node.cond)})", location(node).line, verbatim=True)
@@ -58,8 +63,9 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
             if node.iffalse is not None:
                 lines += [between(indent), *self._inside(node.iffalse, indent)]
             return [*lines, closing(indent)]
-        role = Role.OTHER if isinstance(node, (*_STATEMENTS, c_ast.Decl)) else Role.STATEMENT
-        texts = (f"{indent}{each}" for each in self.statement(node).splitlines() if each.strip())
+        special = stored is None and isinstance(node, (*_STATEMENTS, c_ast.Decl))
+        role = Role.OTHER if special else Role.STATEMENT
+        texts = (f"{indent}{each}" for each in (stored or self.statement(node)).splitlines() if each.strip())
         return [CodeLine(each, location(node).line, verbatim=True, role=role) for each in texts]
 
     def _inside(self, node: c_ast.Node, indent: str) -> list[CodeLine]:
@@ -124,6 +130,9 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
 
     def visit_Compound(self, node: c_ast.Compound) -> str:  # noqa: N802
         """A block, which ends what was declared in it."""
+        stored = self._stored_at_once(node)
+        if stored is not None:
+            return f"{stored}\n"
         saved, text = self._hidden, str(super().visit_Compound(node))
         self._hidden = saved
         return text
@@ -198,7 +207,22 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
 
     def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
         """A member access; the member's name is never a loop counter."""
-        return f"{self._parenthesize_unless_simple(node.name)}{node.type}{node.field.name}"
+        loaded = self._at_once(number_of_bytes(node), "const ")
+        return loaded or f"{self._parenthesize_unless_simple(node.name)}{node.type}{node.field.name}"
+
+    def _stored_at_once(self, node: c_ast.Node) -> str | None:
+        """The statement that takes a number to bytes that stay in memory; None of any other ``node``."""
+        stored = number_into_bytes(node)
+        target = self._at_once(stored)
+        return f"{target} = {self.visit(stored.value)};" if stored is not None and target else None
+
+    def _at_once(self, found: NumberInBytes | None, qualifier: str = "") -> str | None:
+        """The number in bytes that stay in memory, by a member of a structure that may stand anywhere."""
+        if found is None or self._in_place is None or not all(self._in_place(id(n)) for n in found.elements):
+            return None
+        declared = " ".join(super().visit_Decl(found.member).split())
+        kind = f"{qualifier}struct __attribute__((packed, may_alias)) {{ {declared}; }} *"
+        return f"(({kind})&{self.visit(found.elements[0])})->{found.member.name}"
 
 
 def c_text(node: c_ast.Node) -> str:

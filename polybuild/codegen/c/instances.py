@@ -12,7 +12,7 @@ from pycparser import c_ast
 from polybuild.analysis.readable_elements import is_certain
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import ActiveAccumulators
-from polybuild.codegen.c.bodies import BodyPrinter, Sizes, element
+from polybuild.codegen.c.bodies import BodyPrinter, Sizes, c_text, element
 from polybuild.codegen.c.buffers import BuffersInScope
 from polybuild.codegen.c.dynamic import unguarded
 from polybuild.codegen.c.expressions import ADDITIVE, UNARY, ExpressionPrinter, Operand, is_identifier
@@ -98,7 +98,22 @@ class InstancePrinter:
             )
         }
         own = LazyTexts(accesses, known)
-        return BodyPrinter(own, LazyTexts(values, counters).get, instance.branch_free)
+        made = {id(access.node): (access, at) for access, at in instance.accesses}
+        return BodyPrinter(
+            own,
+            LazyTexts(values, counters).get,
+            instance.branch_free,
+            lambda node: node in made and self._stays(*made[node]),
+        )
+
+    def _stays(self, access: Access, at: isl.AstExpr) -> bool:
+        """Whether ``access`` is to the element that the user's code accesses, in memory."""
+        array, root = access.array, access.node
+        while isinstance(root, c_ast.ArrayRef):
+            root = root.name
+        in_variables = self._buffers.scopes.variables(array.name, at) is not None
+        in_variables |= any(is_same_element(replaced, at) for replaced, _ in self.replaced)
+        return not (in_variables or array.local) and c_text(array.expression) == c_text(root)
 
     def _counter(self, kind: str, value: isl.AstExpr) -> str:
         text = self._expressions.text(value, UNARY + 1)

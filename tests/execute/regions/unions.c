@@ -141,8 +141,46 @@ for (int i = 0; i < n / 8; i++) {
 //# numbers_into_bytes: parallel
 for (int i = 0; i < n / 2; i++) split(c + 2 * i, (unsigned)a[i] + i);
 
-//# numbers_of_bytes_that_are_copied: call
+//# numbers_of_bytes_that_are_copied: parallel
 for (int i = 0; i < n / 4; i++) { unsigned v; memcpy(&v, c + 4 * i, 4); a[i] = v >> 3; }
 
-//# numbers_that_are_copied_into_bytes: call
+//# numbers_of_bytes_that_are_copied_by_their_size: parallel
+for (int i = 0; i < n / 8; i++) { long long v; __builtin_memcpy(&v, &c[8 * i], sizeof v); y[i] = (double)v; }
+
+//# numbers_of_bytes_that_are_copied_in_functions: parallel
+for (int i = 0; i < n / 4; i++) a[i] = (int)(copied(c + 4 * i) + copied(c + 4 * (n / 4 - 1 - i) + 0) / 2);
+
+//# numbers_of_bytes_that_are_copied_by_a_macro: parallel
+for (int i = 0; i < n / 2; i++) { short v; TAKE(v, c + 2 * i); a[i] = v * 3; }
+
+//# numbers_of_bytes_that_are_copied_to_members: parallel
+for (int i = 0; i < n / 6; i++) {
+  memcpy(&pairs[i].high, c + 6 * i, 4);
+  memcpy(&pairs[i].low, c + 6 * i + 4, sizeof pairs[i].low);
+}
+
+//# numbers_of_bytes_that_are_copied_and_walked: parallel
+const unsigned char *from = c;
+#pragma scop
+for (int i = 0; i < n / 4; i++) { int v; memcpy(&v, from, 4); from += 4; a[i] = v / 5; }
+#pragma endscop
+
+//# rows_of_bytes_that_are_copied: parallel
+#pragma scop
+for (int i = 0; i < n / 8; i++) memcpy(a + 2 * i, c + 8 * i, 2 * sizeof(int));
+#pragma endscop
+
+//# numbers_that_are_copied_into_bytes: parallel
 for (int i = 0; i < n / 4; i++) { unsigned v = (unsigned)a[i] * 3; memcpy(&c[4 * i], &v, sizeof v); }
+
+//# numbers_that_are_copied_into_bytes_in_functions: parallel
+for (int i = 0; i < n / 4; i++) put(c + 4 * i, (unsigned)a[i] + copied(c + 4 * i));
+
+//# numbers_that_are_copied_into_bytes_under_a_condition: parallel
+for (int i = 0; i < n / 4; i++) if (a[i] > 20) memcpy(c + 4 * i, &a[i], 4);
+
+//# numbers_that_overlap_in_bytes
+for (int i = 0; i < n / 4; i++) { unsigned v; memcpy(&v, c + 3 * i, 4); v += 7; memcpy(c + 3 * i + 2, &v, 4); }
+
+//# parts_of_numbers_of_bytes: call
+for (int i = 0; i < n / 4; i++) { unsigned v = 0; memcpy(&v, c + 4 * i, 3); a[i] = v >> 3; }
