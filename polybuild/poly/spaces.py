@@ -86,6 +86,15 @@ def extent(instances: isl.Set, position: int) -> int | None:
     return 1 + distance.to_python() if distance.is_int() else None
 
 
+def stride_of(points: isl.Set, position: int) -> isl.Val:
+    """The step between the values of a dimension for given values of those before it."""
+    inner = points.dim(_dim.set) - position - 1
+    stride = points.get_stride(position)
+    if inner and not stride.is_one():  # it may hold for given values of later ones alone
+        stride = points.project_out(_dim.set, position + 1, inner).get_stride(position)
+    return stride
+
+
 def dimensionality(points: isl.Set) -> int:
     """In how many directions ``points`` extend: their dimensions but for those that the others determine."""
     count = points.dim(isl.dim_type.set)

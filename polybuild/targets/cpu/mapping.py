@@ -339,7 +339,11 @@ class _CpuMapper:
         """The accesses in a band that is alone in another one, as functions of the members of both."""
         pairs = zip(references(self._scop, outer), references(self._scop, inner), strict=True)
         return [
-            replace(one, matrix=tuple((*a, *b) for a, b in zip(one.matrix, other.matrix, strict=True)))
+            replace(
+                one,
+                matrix=tuple((*a, *b) for a, b in zip(one.matrix, other.matrix, strict=True)),
+                steps=(*one.steps, *other.steps),
+            )
             for one, other in pairs
         ]
 

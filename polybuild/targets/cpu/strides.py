@@ -10,6 +10,7 @@ import islpy as isl
 from polybuild.poly.integers import integer_of
 from polybuild.poly.memory import Itself, remembered
 from polybuild.poly.relations import maps_of
+from polybuild.poly.spaces import stride_of
 from polybuild.poly.trees import prefix_schedule
 from polybuild.scop.model import Access, Scop, Statement
 from polybuild.targets.cpu.indirect_steps import Steps, indirect_steps
@@ -31,20 +32,22 @@ class Stride(Enum):
 class Reference:
     """An access below a band.
 
-    ``matrix[d][m]`` is the step of array subscript ``d`` per step of band member
-    ``m``; None where a subscript is not linear.
+    ``matrix[d][m]`` is what array subscript ``d`` moves where the value of band member ``m``
+    grows by one; None where a subscript is not linear. Member ``m`` goes from one value to the
+    next in ``steps[m]``.
     """
 
     statement: Statement
     access: Access
     matrix: Matrix
+    steps: tuple[int, ...]
 
     def stride(self, member: int) -> Stride:
         """The stride along one member, the others and all inner loops fixed."""
         column = [row[member] for row in self.matrix]
         if all(step == 0 for step in column):
             return Stride.NONE
-        if column[-1] in {1, -1} and all(step == 0 for step in column[:-1]):
+        if column[-1] in {1, -1} and self.steps[member] == 1 and all(step == 0 for step in column[:-1]):
             return Stride.UNIT
         return Stride.FAR
 
@@ -58,6 +61,7 @@ class Reference:
         *others, last = [row[member] for row in self.matrix] or [None]
         if last is None or any(others):
             return None
+        last *= self.steps[member]
         if not any(self.access.array.suffixes[-1:]):
             return last
         interleaving = self.access.array.provenance.interleaving
@@ -68,7 +72,8 @@ class Reference:
         *others, last = [row[member] for row in self.matrix] or [None]
         if last is None or any(others):
             return False
-        return last < -1 or (last < 0 and any(self.access.array.suffixes[-1:]))
+        apart = self.steps[member] > 1 or any(self.access.array.suffixes[-1:])
+        return last < -1 or (last < 0 and apart)
 
     def extent(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
         """The box of elements touched by a tile of ``sizes`` points, per array dimension."""
@@ -138,19 +143,28 @@ def _references_of(
     statement, found = of.value, []
     # a schedule need only tell instances apart where the context holds
     here = statement.domain.intersect_params(scop.value.context)
-    instance = isl.PwMultiAff.from_map(stamps.intersect_domain(here).reverse())
+    stamped = stamps.intersect_domain(here)
+    steps = _steps_between(stamped.range(), members)
+    instance = isl.PwMultiAff.from_map(stamped.reverse())
     moved = tuple(_row(instance.get_pw_aff(place), members) for place in range(len(statement.iterators)))
     for access in statement.accesses:
-        element, steps = _subscripts(access.relation)
+        element, rows = _subscripts(access.relation)
         if element is None:
-            steps = _chosen_by_data(Itself(access), of, scop)
-            matrix: Matrix = tuple(_composed(row, moved, len(members)) for row in steps)
-        elif element.n_piece() > 1 or instance.n_piece() > 1 or (_is_linear(steps) and _is_linear(moved)):
-            matrix = tuple(_composed(row, moved, len(members)) for row in steps)
+            rows = _chosen_by_data(Itself(access), of, scop)
+            matrix: Matrix = tuple(_composed(row, moved, len(members)) for row in rows)
+        elif element.n_piece() > 1 or instance.n_piece() > 1 or (_is_linear(rows) and _is_linear(moved)):
+            matrix = tuple(_composed(row, moved, len(members)) for row in rows)
         else:  # divisions may cancel
             matrix = _matrix(element.pullback_pw_multi_aff(instance), members)
-        found.append(Reference(statement, access, matrix))
+        found.append(Reference(statement, access, matrix, steps))
     return tuple(found)
+
+
+def _steps_between(stamps: isl.Set, members: range) -> tuple[int, ...]:
+    """The steps between the values that ``members`` of time stamps take, as over every other point."""
+    if not any(each.dim(isl.dim_type.div) for each in stamps.get_basic_sets()):
+        return (1,) * len(members)
+    return tuple(integer_of(stride_of(stamps, each)) for each in members)
 
 
 def goes_along_windows(access: Access) -> bool:

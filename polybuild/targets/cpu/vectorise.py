@@ -186,7 +186,7 @@ def step_in_row(reference: Reference, position: int) -> int:
             return 0
         step += (each or 0) * length
         length *= (extent is not None and constant_value(extent)) or 0
-    return abs(step)
+    return abs(step) * reference.steps[position]
 
 
 def has_loops(body: c_ast.Node) -> bool:

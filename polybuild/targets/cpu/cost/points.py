@@ -11,6 +11,7 @@ import islpy as isl
 from polybuild.effort import NARROWED_DIMENSIONS
 from polybuild.poly.integers import integer_of
 from polybuild.poly.memory import remembered
+from polybuild.poly.spaces import stride_of
 from polybuild.values import dataclass
 
 _set, _div, _param = isl.dim_type.set, isl.dim_type.div, isl.dim_type.param
@@ -92,11 +93,11 @@ class Points:
         return covered
 
     def stride(self, dim: int) -> isl.Val:
-        """The step between values of a dimension."""
+        """The step between values of a dimension, whatever later ones are."""
         if self.union is not None:
-            return self.union.get_stride(self.places[dim])
+            return stride_of(self.union, self.places[dim])
         number, place = self.pieces[0].places[dim]
-        return self.pieces[0].factors[number].get_stride(place)
+        return stride_of(self.pieces[0].factors[number], place)
 
     def fixed(self, dim: int, value: isl.Val) -> Points | None:
         """Those that have ``value`` in a dimension; None if there are none."""
