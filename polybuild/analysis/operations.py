@@ -11,7 +11,7 @@ from polybuild.c.mathematics import MAGNITUDES, ROOTS
 from polybuild.c.syntax_tree import walk
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.effort import HIDDEN_TRIPS
-from polybuild.machine.model import DOUBLE, SEPARATE, Arithmetic
+from polybuild.machine.model import DOUBLE, RECIPROCAL, SEPARATE, Arithmetic
 from polybuild.scop.model import Array, Statement
 from polybuild.values import dataclass
 
@@ -63,8 +63,7 @@ def operations_of(statement: Statement, fused: int = SEPARATE) -> Operations:
     narrow = {each.array.name for each in statement.accesses if bytes_of_element(each.array) < width}
     counts["simple"] += sum(each.array.name in narrow for each in statement.accesses)
     if not any(isinstance(each, FloatingType) for each in elements):
-        # compilers multiply by the reciprocals of constants
-        counts["simple"] += 2 * counts["divisions"]
+        counts["simple"] += RECIPROCAL * counts["divisions"]
         counts["divisions"] = 0.0
     else:
         counts["simple"] -= (SEPARATE - fused) * _sums_of_products(statement.body, statement.element_nodes)
@@ -75,7 +74,10 @@ def _counted(node: c_ast.Node, elements: Collection[int], times: float) -> Itera
     if id(node) in elements and not isinstance(node, c_ast.If):
         return
     if isinstance(node, c_ast.BinaryOp) or (isinstance(node, c_ast.Assignment) and node.op != "="):
-        yield ("divisions" if node.op in DIVISIONS else "simple"), times
+        if _is_remainder_by_number(node):
+            yield "simple", RECIPROCAL * times
+        else:
+            yield ("divisions" if node.op in DIVISIONS else "simple"), times
     elif isinstance(node, c_ast.FuncCall):
         yield _kind_of_call(node), times
     elif isinstance(node, c_ast.UnaryOp | c_ast.TernaryOp | c_ast.If | c_ast.Cast):
@@ -84,6 +86,12 @@ def _counted(node: c_ast.Node, elements: Collection[int], times: float) -> Itera
         times *= HIDDEN_TRIPS
     for child in node:
         yield from _counted(child, elements, times)
+
+
+def _is_remainder_by_number(node: c_ast.BinaryOp | c_ast.Assignment) -> bool:
+    """Whether ``node`` is a remainder, which integers have, by a number that the compiler sees."""
+    divisor = node.rvalue if isinstance(node, c_ast.Assignment) else node.right
+    return node.op in {"%", "%="} and isinstance(divisor, c_ast.Constant)
 
 
 def _sums_of_products(node: c_ast.Node, elements: Collection[int]) -> int:

@@ -63,6 +63,9 @@ class Vectors:
 SEPARATE = 2
 """Operations of a sum with a product where they are not fused."""
 
+RECIPROCAL = 2
+"""Operations of a division of integers by a constant: compilers multiply by its reciprocal."""
+
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:

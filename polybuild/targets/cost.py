@@ -9,7 +9,7 @@ conditions comes on top.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import add, attrgetter
 from typing import Protocol
@@ -43,7 +43,7 @@ class Cost:
     @property
     def total(self) -> float:
         """All of it: what overlaps counts once."""
-        return sum(self._overlapping) + self.conflicts + self.threads + self.checks - self.hidden
+        return sum(self.overlapping) + self.conflicts + self.threads + self.checks - self.hidden
 
     @property
     def parts(self) -> dict[str, float]:
@@ -51,12 +51,19 @@ class Cost:
         return dict(zip(_NAMES, _values(self), strict=True))
 
     @property
-    def _overlapping(self) -> tuple[float, ...]:
+    def overlapping(self) -> tuple[float, ...]:
+        """The parts of which some may be done while others are."""
         return self.arithmetic, self.accesses, self.waiting, self.caches, self.memory, self.pages
 
-    def overlapping(self) -> Cost:
-        """The cost where a core computes, waits for results and moves data at the same time."""
-        return replace(self, hidden=sum(self._overlapping) - max(self._overlapping))
+    @property
+    def on_core(self) -> float:
+        """What a core takes without what is moved: it computes, loads, stores and waits at the same time."""
+        return max(self.arithmetic, self.accesses, self.waiting)
+
+    @property
+    def off_core(self) -> float:
+        """What it takes to move data, from all levels at the same time."""
+        return max(self.caches, self.memory, self.pages)
 
     def divided(self, times: float) -> Cost:
         """The cost where so many cores share all of it."""
@@ -64,6 +71,14 @@ class Cost:
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(*map(add, _values(self), _values(other)))
+
+
+def overlapping(work: Iterable[Cost], moved: Cost) -> Cost:
+    """The cost of loops that a core does the ``work`` of one after the other, while data are ``moved``."""
+    parts = list(work)
+    total = sum(parts, moved)
+    taken = max(sum(each.on_core for each in parts), moved.off_core)
+    return replace(total, hidden=sum(total.overlapping) - taken)
 
 
 _NAMES = tuple(each.name for each in dataclasses.fields(Cost))

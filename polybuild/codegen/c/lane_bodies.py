@@ -23,6 +23,7 @@ from polybuild.codegen.c.expressions import (
     RELATIONAL,
     UNARY,
     Operand,
+    is_identifier,
 )
 from polybuild.codegen.c.lane_scope import LaneScope
 from polybuild.codegen.c.lane_singles import name_of_type
@@ -425,8 +426,7 @@ class LaneBodyPrinter:
         if operand.variable:
             return Operand(self._variable(node), ATOM)
         if operand.counter:
-            counters = ", ".join(self._counter(node, lane) for lane in range(self._lanes.lanes))
-            return Operand(f"({self._type(self._kind(kind))}){{{counters}}}", POSTFIX)
+            return self._counters(node, self._kind(kind))
         vector = self._in_vector(node)
         if vector is not None:
             return Operand(vector, POSTFIX)
@@ -504,6 +504,25 @@ class LaneBodyPrinter:
     def _counter(self, node: c_ast.Node, lane: int) -> str:
         """The counter ``node`` in ``lane`` of the vector at hand."""
         return self._scope.in_lane(lane + self._copy * self._lanes.lanes, lambda: self._scalar(node))
+
+    def _counters(self, node: c_ast.Node, kind: VectorType) -> Operand:
+        """The counter ``node`` in the lanes of the vector at hand."""
+        lanes = range(self._lanes.lanes)
+        if not self._counts_loop(node):
+            counters = ", ".join(self._counter(node, lane) for lane in lanes)
+            return Operand(f"({self._type(kind)}){{{counters}}}", POSTFIX)
+        # gcc converts and inserts each element that is written by itself
+        first = self._call(LaneFunctionKind.ALL, kind, self._counter(node, 0)).text
+        return Operand(f"({first} + ({self._type(kind)}){{{', '.join(map(str, lanes))}}})", ATOM)
+
+    def _counts_loop(self, node: c_ast.Node) -> bool:
+        """Whether the counter ``node`` is that of the loop in lanes as it is."""
+        assert self._printed is not None  # noqa: S101 - a statement is being printed
+        counters = zip(self._printed.statement.iterators, self._printed.iterators, strict=True)
+        loop = self._scope.identifier
+        return isinstance(node, c_ast.ID) and any(
+            iterator.name == node.name and is_identifier(value, loop) for iterator, value in counters
+        )
 
     def _element(self, node: c_ast.Node, lane: int) -> str:
         """The element that ``node`` accesses in ``lane`` of the vector at hand."""

@@ -474,11 +474,12 @@ class LaneTyping:
             self._real_choices[id(node)] = types[0]
         elif any(self._real_choices.get(id(each)) for each in (node.iftrue, node.iffalse)):
             return None
-        whole = self._diverge and all(isinstance(each, IntegerType) for each in types)
+        numbers = converted and alike
+        whole = self._diverge and not numbers and all(isinstance(each, IntegerType) for each in types)
         kind = LaneKind.INTEGER if whole else LaneKind.REAL
         kind = self._common_kind(node.iftrue, node.iffalse) if kinds else kind
         exact = self._may_be(kind, node.iftrue, node.iffalse)
-        known = (converted and alike) or all(each == self._element for each in types)
+        known = numbers or all(each == self._element for each in types)
         typed = sides != {LaneKind.UNIFORM} or whole or known
         return kind if exact and typed else None
 

@@ -12,7 +12,7 @@ from polybuild.analysis.operations import operations_of, operations_of_copy
 from polybuild.machine.model import SEPARATE, Machine
 from polybuild.poly.memory import Itself, remembered
 from polybuild.scop.model import AccessKind, Scop
-from polybuild.targets.cost import Cost, CostFunction
+from polybuild.targets.cost import Cost, CostFunction, overlapping
 from polybuild.targets.cpu.cost.conflicts import time_of_conflicts
 from polybuild.targets.cpu.cost.core import Body, cost_on_core, taken_to_lanes
 from polybuild.targets.cpu.cost.exchange import time_of_exchange
@@ -196,10 +196,12 @@ class LoopCost:
 
     def _segment(self, nest: Nest, running: Running, work: _PricedWork) -> Cost:
         """The cost of loops that come one after the other, whose ``work`` is shared among threads."""
-        cost, conflicts, alone, shared, starts = Cost(), 0.0, 0.0, 0.0, 0.0
+        conflicts, alone, shared, starts = 0.0, 0.0, 0.0, 0.0
+        by_loop: dict[int, Cost] = {}
         for (_, around), (own, columns, extents) in zip(leaves(nest), work.leaves, strict=True):
             faster = self._speedup(around, extents.trips)
-            cost += own.divided(faster)
+            loop = _last_long(around, extents.trips, self.machine)
+            by_loop[loop] = by_loop.get(loop, Cost()) + own.divided(faster)
             conflicts += columns / faster
             total = own.total
             alone += total
@@ -210,7 +212,7 @@ class LoopCost:
         together = starts * self.machine.threads.start
         if starts:
             together += time_of_exchange(nest, running.traffic, self.machine)
-        return (cost + moved).overlapping() + Cost(threads=together, conflicts=conflicts)
+        return overlapping(by_loop.values(), moved) + Cost(threads=together, conflicts=conflicts)
 
     def _moved(
         self, entering: tuple[float, ...], traffic: Traffic, slower: tuple[float, float], gain: float
@@ -304,6 +306,12 @@ def _levels(machine: Machine) -> tuple[MemoryLevel, ...]:
 @remembered  # each size is asked for by several comparisons
 def _cost_at(cost: Itself[LoopCost], values: tuple[tuple[str, int], ...]) -> Cost:
     return cost.value.on(cost.value.loops.at(dict(values)))
+
+
+def _last_long(around: Sequence[NestLoop], trips: Sequence[float], machine: Machine) -> int:
+    """The identity of the last loop ``around`` that processors do not run beside what follows it."""
+    long = (id(each) for each in reversed(around) if trips[each.dim] > machine.arithmetic.foreseen)
+    return next(long, 0)
 
 
 def _starts(around: tuple[NestLoop, ...], trips: tuple[float, ...]) -> float:
