@@ -90,7 +90,9 @@ class _NeighbourSums:
 
     def _terms_of(self, node: c_ast.Node, around: Sequence[c_ast.Node]) -> list[_Term]:
         """The terms that a loop over neighbours adds to variables, in their order; none if it is none."""
-        if len(around) < 2 or not isinstance(node, c_ast.For) or not _reads_changed(node, around[0]):
+        if len(around) < 2 or not isinstance(node, c_ast.For):
+            return []
+        if not (_reads_changed(node, around[0]) or _leaves_out_steps(node)):
             return []
         steps = constant_steps(node, self._scope)
         terms = None if steps is None or steps.after is not None else self._terms(node)
@@ -113,13 +115,29 @@ class _NeighbourSums:
         if isinstance(node, c_ast.Compound):
             return self._all(self._without_names(node.block_items or ()))
         if isinstance(node, c_ast.If):
-            holds = constant_value(node.cond)
+            condition = _without_numbers(node.cond)
+            holds = constant_value(condition)
             chosen = node.iftrue if holds else node.iffalse
-            return None if holds is None else ([] if chosen is None else self._terms(chosen))
+            if holds is None:
+                return self._chosen_terms(node, condition)
+            return [] if chosen is None else self._terms(chosen)
         if isinstance(node, c_ast.EmptyStatement):
             return []
         term = _term(node)
         return None if term is None else [term]
+
+    def _chosen_terms(self, node: c_ast.If, condition: c_ast.Node) -> list[_Term] | None:
+        """What ``node`` adds where its ``condition`` holds; zero elsewhere, which changes no integer."""
+        terms = self._terms(node.iftrue) if node.iffalse is None else None
+        if terms is None or len(terms) != 1 or has_side_effect(condition):
+            return None
+        (term,) = terms
+        if term.operator not in {"+", "-"} or term.name in names_in(condition):
+            return None
+        kinds = [self._values.type_of(each) for each in (c_ast.ID(term.name), term.value)]
+        if not all(isinstance(each, IntegerType) for each in kinds):
+            return None
+        return [replace(term, value=c_ast.TernaryOp(condition, term.value, number(0), node.coord))]
 
     def _all(self, nodes: Sequence[c_ast.Node]) -> list[_Term] | None:
         terms: list[_Term] = []
@@ -229,6 +247,40 @@ def _reads_changed(loop: c_ast.For, around: c_ast.Node) -> bool:
     own, places = _names_of(loop)
     elements = (each for each in walk(loop.stmt) if isinstance(each, c_ast.ArrayRef))
     return any(root_of(each) in changed and _is_beside(each, own, places) for each in elements)
+
+
+def _leaves_out_steps(loop: c_ast.For) -> bool:
+    """Whether conditions on what ``loop`` and those inside count leave out steps, as at the point itself.
+
+    What such steps touch is no box, nor is what they depend on.
+    """
+    nodes = list(walk(loop))
+    counters = {
+        getattr(changed_operand(each.next), "name", None) for each in nodes if isinstance(each, c_ast.For)
+    }
+    terms = (term for each in nodes if isinstance(each, c_ast.If) for term in _conjuncts(each.cond))
+    called = {getattr(each.name, "name", None) for each in nodes if isinstance(each, c_ast.FuncCall)}
+    found = (set(names_in(each)) - _ABSOLUTE for each in terms)
+    return called <= _ABSOLUTE and any(each and each <= counters for each in found)
+
+
+def _conjuncts(node: c_ast.Node) -> list[c_ast.Node]:
+    """The conditions that all have to hold for ``node`` to hold."""
+    if isinstance(node, c_ast.BinaryOp) and node.op == "&&":
+        return [*_conjuncts(node.left), *_conjuncts(node.right)]
+    return [node]
+
+
+def _without_numbers(node: c_ast.Node) -> c_ast.Node:
+    """The condition ``node`` without parts that numbers decide, of which it may be what is left."""
+    if not isinstance(node, c_ast.BinaryOp) or node.op not in {"&&", "||"}:
+        return node
+    left, right = _without_numbers(node.left), _without_numbers(node.right)
+    for one, other in ((left, right), (right, left)):
+        holds = constant_value(one)
+        if holds is not None:
+            return other if bool(holds) == (node.op == "&&") else number(int(bool(holds)))
+    return c_ast.BinaryOp(node.op, left, right, node.coord)
 
 
 def _names_of(loop: c_ast.For) -> tuple[set[str], set[str]]:

@@ -9,8 +9,8 @@ from typing import Protocol
 
 import islpy as isl
 
+from polybuild.analysis.branch_free import branch_free
 from polybuild.codegen.c.accumulators import AccumulatorScopes
-from polybuild.codegen.c.branch_free import branch_free
 from polybuild.codegen.c.buffers import NamedBuffer
 from polybuild.codegen.c.callbacks import AstCallbacks, generate_ast
 from polybuild.codegen.c.counters import computes_with, fitting_counters
@@ -21,6 +21,7 @@ from polybuild.codegen.c.loop_origins import LoopOrigin, loop_origin
 from polybuild.codegen.c.nodes import called_by
 from polybuild.codegen.c.vector_blocks import PackedElement, Packing, Tiles, VectorBlock
 from polybuild.poly.marks import Mark
+from polybuild.poly.memory import Itself
 from polybuild.poly.relations import everywhere, only_piece
 from polybuild.scop.flat_elements import element_of, subscripts_of
 from polybuild.scop.model import Access, Scop, Statement
@@ -167,7 +168,7 @@ class _AstBuilder(AstCallbacks):
         self._fitting = {
             each.name: fitting_counters(each, scop.parameters) for each in scop.statements if computing
         }
-        self._branch_free = branch_free(scop)
+        self._branch_free = branch_free(Itself(scop))
         self._within: list[RegisterTile] = []  # the register tiles whose marks are around
         self._packed: list[Mark] = []  # those of buffers, and partial tiles, that are around
         self.instances: dict[str, Instance] = {}

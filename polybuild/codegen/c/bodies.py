@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
+from polybuild.analysis.branch_free import is_bit, is_truth
 from polybuild.c.numbers_in_bytes import NumberInBytes, number_into_bytes, number_of_bytes
 from polybuild.c.syntax_tree import location
-from polybuild.codegen.c.branch_free import is_truth
 from polybuild.codegen.c.expressions import ADDITIVE, MULTIPLICATIVE, Operand
 from polybuild.codegen.c.layout import CodeLine, Role, between, closing, condition, opening
 from polybuild.scop.model import Array
@@ -90,7 +90,9 @@ class BodyPrinter(CGenerator):  # type: ignore[misc]
         if node.op in _OF_EQUALS and self._is_one_counter(node):
             return _OF_EQUALS[node.op]  # gcc warns of a value that is compared with itself
         if id(node) in self._branch_free:
-            return f"{self._truth(node.left)} {node.op[0]} {self._truth(node.right)}"
+            # of a bit and a comparison gcc finds no narrow vectors but by their product
+            bits = node.op == "&&" and any(map(is_bit, (node.left, node.right)))
+            return f"{self._truth(node.left)} {'*' if bits else node.op[0]} {self._truth(node.right)}"
         self.reduce_parentheses: bool
         saved = self.reduce_parentheses
         self.reduce_parentheses = node.op in {"+", "-", "*", "/"}

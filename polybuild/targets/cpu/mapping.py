@@ -13,10 +13,12 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polybuild.analysis.branch_free import branch_free
 from polybuild.analysis.dependences import Dependences
 from polybuild.context import CompileContext, Masks
 from polybuild.effort import COMPILERS_UNROLL
 from polybuild.poly.marks import Mark, MarkKind
+from polybuild.poly.memory import Itself
 from polybuild.poly.relations import sets_of, tuple_name
 from polybuild.poly.trees import descendants, is_band, is_mark, mark_of
 from polybuild.schedule.legality import active_dependences, is_legal_below, privatised
@@ -587,7 +589,10 @@ class _CpuMapper:
         names, compiler = self._scop.type_names, self._context.compiler
         accesses = references(self._scop, loop)
         hoisted = invariant_reads(loop, accesses, self._scop)
-        return has_roots(loop, self._scop) or not converts(accesses, 0, names, compiler, hoisted=hoisted)
+        free = branch_free(Itself(self._scop))
+        return has_roots(loop, self._scop) or not converts(
+            accesses, 0, names, compiler, hoisted=hoisted, branch_free=free
+        )
 
     def _lanes_of(self, loop: isl.ScheduleNode) -> LaneLoop | None:
         """How a loop that carries nothing is written in lanes; None if it cannot be, or is not to be."""

@@ -10,11 +10,13 @@ from itertools import combinations
 import islpy as isl
 from pycparser import c_ast
 
+from polybuild.analysis.branch_free import branch_free
 from polybuild.analysis.dependences import Dependences
 from polybuild.c.syntax_tree import key
 from polybuild.context import CompilerRules, Masks
 from polybuild.effort import MINIMUM_SIZES, NOMINAL_SIZE
 from polybuild.machine.model import Machine
+from polybuild.poly.memory import Itself
 from polybuild.poly.relations import lexicographically_after, maps_of, sets_of, tuple_name, union_of
 from polybuild.poly.spaces import constant_value
 from polybuild.poly.trees import descendants, is_band, prefix_schedule
@@ -105,7 +107,9 @@ class CompilersLanes:
         compiler = self.compiler
         if masks is not None:
             compiler = replace(compiler, vectors=replace(compiler.vectors, masks=masks))
-        return converts(accesses, last, names, compiler, None if self.generated else types, hoisted=hoisted)
+        known = None if self.generated else types
+        free = branch_free(Itself(self.scop)) if self.generated else frozenset[int]()
+        return converts(accesses, last, names, compiler, known, hoisted=hoisted, branch_free=free)
 
     def takes_around(self, node: isl.ScheduleNode) -> bool:
         """Whether a compiler computes the last loop of a band in lanes that has loops inside.

@@ -36,18 +36,21 @@ def converts(
     types: Mapping[str, Type] | None = None,
     *,
     hoisted: Collection[int] = (),
+    branch_free: frozenset[int] = frozenset(),
 ) -> bool:
     """Whether ``compiler`` takes member ``member`` of a band to lanes in spite of its conditions.
 
     ``accesses`` are those below the band; ``type_names`` has the types that names of the file stand for.
     Where subscripts are computed as the program says, ``types`` has those of its parameters; generated ones
-    are wide. What nodes of the identities ``hoisted`` read is in variables.
+    are wide. What nodes of the identities ``hoisted`` read is in variables; those of ``branch_free`` compute
+    both of their sides.
     """
     if compiler.vectors.speculates:
         return True
     statements = {each.statement.name: each.statement for each in accesses if not each.statement.dynamic}
     found = {
-        name: _conditions_of(Itself(each), Itself(type_names), compiler) for name, each in statements.items()
+        name: _conditions_of(Itself(each), Itself(type_names), compiler, branch_free)
+        for name, each in statements.items()
     }
     if not all(converted for _, converted in found.values()):
         return False
@@ -76,10 +79,13 @@ def _has_folded_choices(
 
 @remembered  # bands, versions and candidates have most statements in common
 def _conditions_of(
-    statement: Itself[Statement], type_names: Itself[Mapping[str, Type]], compiler: CompilerRules
+    statement: Itself[Statement],
+    type_names: Itself[Mapping[str, Type]],
+    compiler: CompilerRules,
+    branch_free: frozenset[int],
 ) -> tuple[_Conditions, bool]:
     """The parts of ``statement``, and whether ``compiler`` computes what is conditional for all lanes."""
-    parts = _Conditions.of(statement.value, type_names.value)
+    parts = _Conditions.of(statement.value, type_names.value, branch_free)
     return parts, parts.converts(compiler)
 
 
@@ -142,11 +148,13 @@ class _Conditions:
     choices: NumberChoices
 
     @classmethod
-    def of(cls, statement: Statement, type_names: Mapping[str, Type]) -> _Conditions:
-        """The parts of ``statement``."""
+    def of(
+        cls, statement: Statement, type_names: Mapping[str, Type], branch_free: frozenset[int]
+    ) -> _Conditions:
+        """The parts of ``statement``; what is ``branch_free`` has no condition."""
         numbers = _FloatingParts(statement, type_names)
         body = statement.body
-        conditional = frozenset(id(each) for each in _conditional(body, numbers.elements))
+        conditional = frozenset(map(id, _conditional(body, numbers.elements, branch_free)))
         found = (each for each in walk(body) if numbers.has(each))
         return cls(body, conditional, frozenset(map(id, found)), NumberChoices.of(body, numbers.has))
 
@@ -193,7 +201,9 @@ def _terms(node: c_ast.Node) -> tuple[c_ast.Node, ...]:
     return (node.iftrue, node.iffalse) if isinstance(node, c_ast.TernaryOp) else ()
 
 
-def _conditional(node: c_ast.Node, elements: frozenset[int], *, under: bool = False) -> Iterator[c_ast.Node]:
+def _conditional(
+    node: c_ast.Node, elements: frozenset[int], branch_free: frozenset[int], *, under: bool = False
+) -> Iterator[c_ast.Node]:
     """The parts of ``node`` that a condition may leave out, all if it is ``under`` one; no subscripts."""
     if under:
         yield node
@@ -202,10 +212,10 @@ def _conditional(node: c_ast.Node, elements: frozenset[int], *, under: bool = Fa
     certain: list[c_ast.Node] = list(node)
     if isinstance(node, c_ast.If | c_ast.TernaryOp):
         certain = [node.cond]
-    elif isinstance(node, c_ast.BinaryOp) and node.op in _LOGICAL:
+    elif isinstance(node, c_ast.BinaryOp) and node.op in _LOGICAL and id(node) not in branch_free:
         certain = [node.left]
     for child in node:
-        yield from _conditional(child, elements, under=under or child not in certain)
+        yield from _conditional(child, elements, branch_free, under=under or child not in certain)
 
 
 def _values(node: c_ast.Node, *, test: bool) -> Iterator[c_ast.Node]:
