@@ -1,13 +1,14 @@
-"""Loops of a few steps whose counters are known numbers, as those over the neighbours of a point."""
+"""Loops of a few steps whose counters are known numbers, or so much more than a start, as over neighbours."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 
 from pycparser import c_ast
 
 from polybuild.c.declarations import Scope, evaluate
-from polybuild.c.syntax_tree import changed_operand, walk
+from polybuild.c.syntax_tree import changed_operand, names_in, walk
 from polybuild.c.synthetic import number
 from polybuild.effort import TABLE_ITERATIONS
 from polybuild.normalise.computing_functions import renamed
@@ -16,21 +17,29 @@ from polybuild.values import dataclass
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 _JUMPS = (c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch, c_ast.Pragma)
+_PLAIN = (c_ast.ID, c_ast.Constant, c_ast.BinaryOp, c_ast.UnaryOp)
 _TESTS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne}
 
 
 @dataclass(frozen=True, slots=True)
 class ConstantSteps:
-    """The ``values`` that the counter ``name`` of a loop takes, and what sets it ``after`` the loop."""
+    """The ``values`` that the counter ``name`` of a loop takes, and what sets it ``after`` the loop.
+
+    With a ``start`` it is more than that by these.
+    """
 
     name: str
     values: tuple[int, ...]
     after: c_ast.Node | None
+    start: c_ast.Node | None = None
 
     def copies(self, loop: c_ast.For) -> list[c_ast.Node]:
         """The bodies of the steps of ``loop``, with numbers for the counter."""
         body = without_continue(loop.stmt)
-        return [renamed(body, {self.name: number(value)}) for value in self.values]
+        return [renamed(body, {self.name: self._value(each)}) for each in self.values]
+
+    def _value(self, value: int) -> c_ast.Node:
+        return number(value) if self.start is None else c_ast.BinaryOp("+", self.start, number(value))
 
 
 def constant_steps(loop: c_ast.For, scope: Scope) -> ConstantSteps | None:
@@ -51,6 +60,30 @@ def constant_steps(loop: c_ast.For, scope: Scope) -> ConstantSteps | None:
         value += step
     after = None if declares else c_ast.Assignment("=", c_ast.ID(name), number(value), loop.coord)
     return ConstantSteps(name, tuple(values), after) if 0 < len(values) <= TABLE_ITERATIONS else None
+
+
+def relative_steps(
+    loop: c_ast.For, scope: Scope, difference: Callable[[c_ast.Node, c_ast.Node], int | None]
+) -> ConstantSteps | None:
+    """The steps of ``loop`` from a start, as from ``y - 1`` to ``y + 1``; None if they are not known.
+
+    ``difference`` says by what number one expression is more than another, if it is one.
+    """
+    name, start = _started(loop)
+    test, body = loop.cond, without_continue(loop.stmt)
+    counts = isinstance(test, c_ast.BinaryOp) and test.op in {"<", "<="} and _is_name(test.left, name or "")
+    if name is None or start is None or not counts or _step(loop.next, name, scope) != 1:
+        return None
+    plain = all(isinstance(each, _PLAIN) for each in walk(start)) and name not in names_in(start)
+    if not plain or _leaves(body) or any(_changes(body, each) for each in (name, *names_in(start))):
+        return None
+    last = difference(test.right, start)
+    if last is None:
+        return None
+    values = tuple(range(last + (test.op == "<=")))
+    end = c_ast.BinaryOp("+", start, number(len(values)))
+    after = None if isinstance(loop.init, c_ast.DeclList) else c_ast.Assignment("=", c_ast.ID(name), end)
+    return ConstantSteps(name, values, after, start) if 0 < len(values) <= TABLE_ITERATIONS else None
 
 
 def _started(loop: c_ast.For) -> tuple[str | None, c_ast.Node | None]:

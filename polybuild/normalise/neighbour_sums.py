@@ -20,20 +20,33 @@ more in all dependences over time, along which nothing is ever tiled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
 from pycparser import c_ast
 
-from polybuild.c.syntax_tree import changed_operand, has_side_effect, key, mapped, names_in, replaced, walk
+from polybuild.c.basic_types import LONG_LONG
+from polybuild.c.declarations import INTEGER_OPERATIONS
+from polybuild.c.syntax_tree import (
+    COMPARISONS,
+    changed_operand,
+    has_side_effect,
+    key,
+    mapped,
+    names_in,
+    replaced,
+    walk,
+)
 from polybuild.c.synthetic import number, type_name
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.effort import NEIGHBOUR_TERMS
 from polybuild.normalise.computing_functions import renamed
-from polybuild.normalise.constant_steps import constant_steps
+from polybuild.normalise.constant_steps import constant_steps, relative_steps
 from polybuild.normalise.constant_values import constant_value
 from polybuild.normalise.kept_values import KeptValues
+from polybuild.normalise.sums import sum_of
+from polybuild.normalise.upward_exposed import read_after
 from polybuild.source.model import Region
 from polybuild.values import dataclass
 
@@ -64,6 +77,7 @@ class _NeighbourSums:
         self._scope = region.visible.scope
         self._values = KeptValues(region)
         self._ambiguous = ambiguous_names(region)
+        self._kept = _read_behind_loops(region)
         self.found = False
 
     def visit(self, node: c_ast.Node, around: Sequence[c_ast.Node]) -> c_ast.Node:
@@ -71,7 +85,7 @@ class _NeighbourSums:
         if isinstance(node, c_ast.Compound):
             return self._block(node, around)
         if isinstance(node, _LOOPS):
-            if isinstance(node, c_ast.For) and constant_steps(node, self._scope) is not None:
+            if isinstance(node, c_ast.For) and self._copies(node) is not None:
                 return mapped(node, lambda each: self.visit(each, around))
             around = (*around, node)
         return mapped(node, lambda each: self.visit(each, around))
@@ -94,8 +108,7 @@ class _NeighbourSums:
             return []
         if not (_reads_changed(node, around[0]) or _leaves_out_steps(node)):
             return []
-        steps = constant_steps(node, self._scope)
-        terms = None if steps is None or steps.after is not None else self._terms(node)
+        terms = self._terms(node)
         if not terms or len(terms) > NEIGHBOUR_TERMS:
             return []
         names = {each.name for each in terms}
@@ -108,14 +121,12 @@ class _NeighbourSums:
     def _terms(self, node: c_ast.Node) -> list[_Term] | None:
         """What ``node``, with numbers for counters, adds to variables; None if it does anything else."""
         if isinstance(node, c_ast.For):
-            steps = constant_steps(node, self._scope)
-            if steps is None or steps.after is not None:
-                return None
-            return self._all([_folded(each) for each in steps.copies(node)])
+            copies = self._copies(node)
+            return None if copies is None else self._all([_folded(each) for each in copies])
         if isinstance(node, c_ast.Compound):
             return self._all(self._without_names(node.block_items or ()))
         if isinstance(node, c_ast.If):
-            condition = _without_numbers(node.cond)
+            condition = self._decided(node.cond)
             holds = constant_value(condition)
             chosen = node.iftrue if holds else node.iffalse
             if holds is None:
@@ -125,6 +136,40 @@ class _NeighbourSums:
             return []
         term = _term(node)
         return None if term is None else [term]
+
+    def _copies(self, loop: c_ast.For) -> list[c_ast.Node] | None:
+        """The bodies of the steps of ``loop``; None if these are not a few, or its counter is read later."""
+        steps = constant_steps(loop, self._scope) or relative_steps(loop, self._scope, self._difference)
+        if steps is None or (steps.after is not None and steps.name in self._kept):
+            return None
+        return steps.copies(loop)
+
+    def _difference(self, one: c_ast.Node, other: c_ast.Node) -> int | None:
+        """By what number ``one`` is more than ``other``; None if that is none."""
+        sums = (sum_of(each, LONG_LONG, self._values.type_of) for each in (one, other))
+        kinds = [self._values.type_of(each) for each in (one, other)]
+        if not all(isinstance(each, IntegerType) and each.signed for each in kinds):
+            return None
+        return next(sums).plus(next(sums), -1).number
+
+    def _decided(self, node: c_ast.Node) -> c_ast.Node:
+        """The condition ``node`` without parts that numbers decide, of which it may be what is left."""
+        if isinstance(node, c_ast.UnaryOp) and node.op == "!":
+            inner = self._decided(node.expr)
+            return node if inner is node.expr else c_ast.UnaryOp("!", inner, node.coord)
+        if not isinstance(node, c_ast.BinaryOp):
+            return node
+        if node.op in COMPARISONS and constant_value(node) is None:
+            way = self._difference(node.left, node.right)
+            return node if way is None else number(int(INTEGER_OPERATIONS[node.op](way, 0)))
+        if node.op not in {"&&", "||"}:
+            return node
+        left, right = self._decided(node.left), self._decided(node.right)
+        for one, other in ((left, right), (right, left)):
+            holds = constant_value(one)
+            if holds is not None:
+                return other if bool(holds) == (node.op == "&&") else number(int(bool(holds)))
+        return c_ast.BinaryOp(node.op, left, right, node.coord)
 
     def _chosen_terms(self, node: c_ast.If, condition: c_ast.Node) -> list[_Term] | None:
         """What ``node`` adds where its ``condition`` holds; zero elsewhere, which changes no integer."""
@@ -201,6 +246,29 @@ class _NeighbourSums:
         return c_ast.Cast(type_name(kind), value, value.coord)
 
 
+def _read_behind_loops(region: Region) -> frozenset[str]:
+    """The names that are read, or may be, other than in loops which count with them from a start."""
+    live = read_after(region.function, region.index) if region.index >= 0 else frozenset[str]()
+    inside = (name for each in region.statements for name in _outside_own_loops(each, frozenset()))
+    return live.union(region.visible.lvalues, inside)
+
+
+def _outside_own_loops(node: c_ast.Node, counted: frozenset[str]) -> Iterator[str]:
+    """The names in ``node`` but for those that loops count with, in these loops; some are ``counted``."""
+    if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.Assignment):
+        name = getattr(node.init.lvalue, "name", None)
+        yield from _outside_own_loops(node.init.rvalue, counted)
+        counted = counted if name is None else counted | {name}
+        for each in (node.cond, node.next, node.stmt):
+            if each is not None:
+                yield from _outside_own_loops(each, counted)
+        return
+    if isinstance(node, c_ast.ID) and node.name not in counted:
+        yield node.name
+    for each in node:
+        yield from _outside_own_loops(each, counted)
+
+
 def ambiguous_names(region: Region) -> set[str]:
     """The names that are declared with several types: what type each has is another question for each use."""
     nodes = [each for statement in region.statements for each in walk(statement)]
@@ -216,6 +284,8 @@ def ambiguous_names(region: Region) -> set[str]:
 
 def _term(node: c_ast.Node) -> _Term | None:
     """The term that the assignment ``node`` adds to a variable; None if it is none."""
+    if isinstance(node, c_ast.UnaryOp) and node.op[-2:] in {"++", "--"} and isinstance(node.expr, c_ast.ID):
+        return _Term(str(node.expr.name), node.op[-1], number(1))
     if not isinstance(node, c_ast.Assignment) or not isinstance(node.lvalue, c_ast.ID):
         return None
     name, value = str(node.lvalue.name), node.rvalue
@@ -255,13 +325,13 @@ def _leaves_out_steps(loop: c_ast.For) -> bool:
     What such steps touch is no box, nor is what they depend on.
     """
     nodes = list(walk(loop))
-    counters = {
-        getattr(changed_operand(each.next), "name", None) for each in nodes if isinstance(each, c_ast.For)
-    }
+    loops = [each for each in nodes if isinstance(each, c_ast.For)]
+    counters = {getattr(changed_operand(each.next), "name", None) for each in loops if each.next is not None}
+    starts = {name for each in loops if each.init is not None for name in names_in(each.init)}
     terms = (term for each in nodes if isinstance(each, c_ast.If) for term in _conjuncts(each.cond))
     called = {getattr(each.name, "name", None) for each in nodes if isinstance(each, c_ast.FuncCall)}
     found = (set(names_in(each)) - _ABSOLUTE for each in terms)
-    return called <= _ABSOLUTE and any(each and each <= counters for each in found)
+    return called <= _ABSOLUTE and any(each & counters and each <= counters | starts for each in found)
 
 
 def _conjuncts(node: c_ast.Node) -> list[c_ast.Node]:
@@ -269,18 +339,6 @@ def _conjuncts(node: c_ast.Node) -> list[c_ast.Node]:
     if isinstance(node, c_ast.BinaryOp) and node.op == "&&":
         return [*_conjuncts(node.left), *_conjuncts(node.right)]
     return [node]
-
-
-def _without_numbers(node: c_ast.Node) -> c_ast.Node:
-    """The condition ``node`` without parts that numbers decide, of which it may be what is left."""
-    if not isinstance(node, c_ast.BinaryOp) or node.op not in {"&&", "||"}:
-        return node
-    left, right = _without_numbers(node.left), _without_numbers(node.right)
-    for one, other in ((left, right), (right, left)):
-        holds = constant_value(one)
-        if holds is not None:
-            return other if bool(holds) == (node.op == "&&") else number(int(bool(holds)))
-    return c_ast.BinaryOp(node.op, left, right, node.coord)
 
 
 def _names_of(loop: c_ast.For) -> tuple[set[str], set[str]]:
