@@ -30,6 +30,7 @@ from polybuild.c.basic_types import LONG_LONG
 from polybuild.c.declarations import INTEGER_OPERATIONS
 from polybuild.c.syntax_tree import (
     COMPARISONS,
+    TRUTHS,
     changed_operand,
     has_side_effect,
     key,
@@ -182,7 +183,12 @@ class _NeighbourSums:
         kinds = [self._values.type_of(each) for each in (c_ast.ID(term.name), term.value)]
         if not all(isinstance(each, IntegerType) for each in kinds):
             return None
-        return [replace(term, value=c_ast.TernaryOp(condition, term.value, number(0), node.coord))]
+        if constant_value(term.value) == 1:  # compilers find narrow vectors for what is compared
+            truth = isinstance(condition, c_ast.BinaryOp) and condition.op in TRUTHS
+            value = condition if truth else c_ast.BinaryOp("!=", condition, number(0), node.coord)
+        else:
+            value = c_ast.TernaryOp(condition, term.value, number(0), node.coord)
+        return [replace(term, value=value)]
 
     def _all(self, nodes: Sequence[c_ast.Node]) -> list[_Term] | None:
         terms: list[_Term] = []

@@ -27,6 +27,7 @@ from polybuild.normalise.joined_conditions import join_conditions
 from polybuild.normalise.memory_functions import with_memory_loops
 from polybuild.normalise.named_bounds import with_bounds_in_headers
 from polybuild.normalise.neighbour_sums import join_neighbour_sums
+from polybuild.normalise.own_variables import with_own_variables
 from polybuild.normalise.parametric_step_blocks import with_parametric_step_blocks
 from polybuild.normalise.point_values import substitute_point_values
 from polybuild.normalise.pointer_calls import inline_calls_by_pointers
@@ -98,7 +99,7 @@ def _prepared(region: Region, *, loops: bool) -> Region:
     inlined = split_coalesced_loops(name_pointer_casts(inlined))
     inlined = with_parametric_step_blocks(inlined) if loops else inlined
     inlined = split_arrays(choose_at_borders(_of_points(with_table_elements(inlined))))
-    inlined = split_structures(inlined)
+    inlined = split_structures(with_own_variables(inlined))
     inlined = with_pointer_tests(with_maximum_extents(inlined))
     inlined = separate_exclusive_extrema(separate_assignments(inlined))
     joined = join_conditions(split_rotations(name_turning_numbers(name_moving_pointers(inlined))))
