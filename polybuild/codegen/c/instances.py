@@ -12,7 +12,7 @@ from pycparser import c_ast
 from polybuild.analysis.readable_elements import is_certain
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import ActiveAccumulators
-from polybuild.codegen.c.bodies import BodyPrinter, Sizes, c_text, element
+from polybuild.codegen.c.bodies import BodyPrinter, Sizes, c_text, element, row
 from polybuild.codegen.c.buffers import BuffersInScope
 from polybuild.codegen.c.dynamic import unguarded
 from polybuild.codegen.c.expressions import ADDITIVE, UNARY, ExpressionPrinter, Operand, is_identifier
@@ -38,9 +38,9 @@ class InstancePrinter:
     """Prints statement instances, with what is in scope where they stand.
 
     ``sizes`` are the inner extents of each array that is a view. ``replaced`` are the variables that
-    stand for elements of arrays, and ``open_loops`` the loops with dynamic
-    bounds around the code at hand, whose predicates hold there. ``own_types`` has the type of each
-    generated counter, as isl calls it, that has one of the user's.
+    stand for elements of arrays, ``rows`` the pointers that stand for others, and ``open_loops`` the
+    loops with dynamic bounds around the code at hand, whose predicates hold there. ``own_types`` has
+    the type of each generated counter, as isl calls it, that has one of the user's.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class InstancePrinter:
         self._buffers = buffers
         self._accumulators = accumulators
         self.replaced: list[tuple[isl.AstExpr, str]] = []
+        self.rows: dict[str, str] = {}
         self.open_loops: set[DynamicLoop] = set()
         self.own_types: dict[str, str] = {}
 
@@ -127,7 +128,11 @@ class InstancePrinter:
 
     def element(self, array: Array, subscripts: list[Operand]) -> str:
         """The C expression of one element of ``array``."""
-        return element(array, subscripts, self._sizes.get(array.name, ()))
+        text = element(array, subscripts, self._sizes.get(array.name, ()))
+        if not (self.rows and array.row_subscripts):
+            return text
+        around = row(array, subscripts, array.row_subscripts)
+        return self.rows[around] + text.removeprefix(around) if around in self.rows else text
 
     def ordered(self, instance: Instance) -> Iterator[OrderedAccess]:
         """The accesses of ``instance`` in execution order, with the elements of those that stay in place."""

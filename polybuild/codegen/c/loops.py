@@ -14,8 +14,9 @@ from polybuild.c.types import IntegerType
 from polybuild.codegen.c.accumulator_blocks import AccumulatorBlockPrinter
 from polybuild.codegen.c.accumulators import AccumulatorScopes, ActiveAccumulators, OpenAccumulator
 from polybuild.codegen.c.ast_checks import keeps_private
-from polybuild.codegen.c.bodies import BodyPrinter, Sizes
+from polybuild.codegen.c.bodies import BodyPrinter, Sizes, row
 from polybuild.codegen.c.buffers import BuffersInScope, Scopes
+from polybuild.codegen.c.byte_rows import rows_of_bytes
 from polybuild.codegen.c.chosen_subscripts import chosen_subscripts
 from polybuild.codegen.c.counter_types import own_type
 from polybuild.codegen.c.directives import DirectivePrinter
@@ -268,6 +269,10 @@ class LoopPrinter:
             return self._in_lanes(node, before, replace(origin, counter=counter), indent)
         if before is not None and directive is not None and directive.invariant:
             within_block = self._with_invariants(node, before, directive, indent)
+            if within_block is not None:
+                return within_block
+        if before is not None and directive is not None and directive.simd:
+            within_block = self._with_rows(node, before, indent)
             if within_block is not None:
                 return within_block
         if directive is not None and directive.parallel and directive.histograms:
@@ -549,6 +554,27 @@ class LoopPrinter:
         del self._instances.replaced[before:]
         self._names.leave(declared)
         runs = self._runs(node, identifier)
+        head = opening(f"{indent}{{") if runs is None else condition(f"{indent}if ({runs})")
+        return [head, *lines, closing(indent)]
+
+    def _with_rows(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str] | None:
+        """The loop ``node`` below pointers to rows that its stores might change; None without any."""
+        inner, declared, known = indent + _INDENT, self._names.enter(), dict(self._instances.rows)
+        lines: list[str] = []
+        for each in rows_of_bytes(node, self._ast, self._instances):
+            count = each.array.row_subscripts
+            text = row(each.array, self._expression().subscripts(each.element), count)
+            if text not in self._instances.rows:
+                variable = self._names.declare(f"{each.array.name}_row")
+                self._instances.rows[text] = variable
+                pointer = register(f"{each.type} *", wanted=self._unoptimised)
+                lines.append(f"{inner}{pointer}{variable} = {text};")
+        if not lines:
+            return None
+        lines += self._node(node, inner, mark)
+        self._instances.rows = known
+        self._names.leave(declared)
+        runs = self._runs(node, identifier_of(node))
         head = opening(f"{indent}{{") if runs is None else condition(f"{indent}if ({runs})")
         return [head, *lines, closing(indent)]
 
