@@ -41,6 +41,7 @@ BRANCH_FREE = {
     "!around && in[i][j] < in[i][j - 1]": "(!around) & (in[i][j] < in[i][j - 1])",
     "around == 4 && in[i][j + 2 < n ? j + 2 : j]": "(around == 4) & (in[i][",
     "in[i][j] && around": "(in[i][j] != 0) & (around != 0)",
+    "around == 2 && in[i][j] & 6": "(around == 2) & ((in[i][j] & 6) != 0)",
     "around > 1 && in[i][j - 1] != in[i][j + 1] ? 7 : 1": "(around > 1) & (in[i][j - 1] != in[i][j + 1])",
 }
 BRANCHES = (
@@ -48,6 +49,14 @@ BRANCHES = (
     "around > 1 && around + in[i][j] > 2",
     "around > 1 || (i + 3 < n && in[i + 3][j] == 1)",
 )
+
+
+def test_bits(tmp_path):
+    """Of a bit and a comparison gcc finds no narrow vectors but by their product."""
+    text = transform(tmp_path / "source.c", PROGRAM % "around == 2 && in[i][j] & 1", "-O3").text
+    assert "(around == 2) * (in[i][j] & 1)" in text
+    original = write(tmp_path / "original.c", PROGRAM % "around == 2 && in[i][j] & 1")
+    assert output(write(tmp_path / "new.c", text), "-O3") == output(original, "-O3")
 
 
 @pytest.mark.parametrize("condition", [*BRANCH_FREE, *BRANCHES])

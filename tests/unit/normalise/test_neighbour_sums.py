@@ -104,3 +104,53 @@ def test_sums_in_one_loop_alone_stay():
         " for (int x = -1; x <= 1; x++) s += u[i + x]; u[i] = s; }\n#pragma endscop\n}\n"
     )
     assert join_neighbour_sums(given) is given
+
+
+@pytest.mark.parametrize(
+    ("window", "expected"),
+    [
+        ("for (int x = -1; x <= 1; x++) if (x) s += u[i][j + x];", "0 + u[i][j + -1] + u[i][j + 1]"),
+        (
+            "for (int x = -1; x <= 1; x++) { if (x == 0) continue; s -= u[i][j + x]; }",
+            "0 - u[i][j + -1] - u[i][j + 1]",
+        ),
+        (
+            "for (int x = j - 1; x <= j + 1; x++) if (x != j) s += u[i][x];",
+            "0 + u[i][j - 1 + 0] + u[i][j - 1 + 2]",
+        ),
+        (
+            "for (k = -1; k < 2; k++) if (!(k == 0) && u[i][j + k]) s++;",
+            "0 + (u[i][j + -1] != 0) + (u[i][j + 1] != 0)",
+        ),
+        (
+            "for (k = -1; k < 2; k++) if (k && u[i][j + k] > 3) s += 5;",
+            "0 + ((u[i][j + -1] > 3) ? (5) : (0)) + ((u[i][j + 1] > 3) ? (5) : (0))",
+        ),
+    ],
+)
+def test_windows_without_a_point(window, expected):
+    given = _window(window)
+    text = " ".join(c_text(each) for each in join_neighbour_sums(given).statements)
+    assert f"int s = {expected};" in re.sub(r"\s+", " ", text)
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        "for (int x = -1; x <= 1; x++) s += u[i][j + x];",  # a box, as it is
+        "for (int x = -1; x <= 1; x++) if (j + x >= 0) s += u[i][j + x];",  # nothing that numbers decide
+        "for (int x = 0; x < n; x++) if (x != j) s += u[i][x];",  # not a few
+        "for (k = -1; k <= 1; k++) if (k) s += u[i][j + k]; s += k;",  # the counter lives on
+    ],
+)
+def test_other_windows_stay(window):
+    given = _window(window)
+    assert join_neighbour_sums(given) is given
+
+
+def _window(window):
+    return region_of(
+        "void f(int n, unsigned char u[n][n], unsigned char v[n][n]) { int k;\n#pragma scop\n"
+        "for (int i = 0; i < n; i++) for (int j = 1; j < n - 1; j++) {"
+        f" int s = 0; {window} v[i][j] = s; }}\n#pragma endscop\n}}\n"
+    )

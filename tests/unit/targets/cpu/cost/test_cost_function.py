@@ -14,7 +14,7 @@ from polybuild.context import CompilerRules, Reordering, VectorRules
 from polybuild.machine.model import Origin
 from polybuild.poly.memory import remembering
 from polybuild.poly.trees import descendants, is_band
-from polybuild.targets.cost import Cost
+from polybuild.targets.cost import Cost, overlapping
 from polybuild.targets.cpu.choice import choose_mapping
 from polybuild.targets.cpu.cost.compare import cost_of_mapping, cost_of_original
 from polybuild.targets.cpu.cost.compiled import as_compiled
@@ -691,3 +691,26 @@ def test_columns_of_rows_of_known_length_are_in_one_set_or_not(model, length, co
 def test_the_extent_of_a_window_is_small(model, loops, usual):
     read = model(f"{loops} y[i] += x[i + k];", "int n, int m, double *restrict y, double *restrict x")
     assert usual_values(read.scop) == usual
+
+
+def test_loops_one_after_the_other_add_up():
+    """A core that waits in one loop does not compute what the next one has; data move all the while."""
+    waits, computes = Cost(arithmetic=2.0, waiting=10.0), Cost(arithmetic=8.0, accesses=3.0)
+    assert overlapping([waits, computes], Cost()).total == 18.0
+    assert overlapping([waits + computes], Cost()).total == 10.0
+    assert overlapping([waits, computes], Cost(memory=25.0, caches=4.0)).total == 25.0
+
+
+def test_every_other_element_is_no_neighbour(original):
+    """Two colours of a board, of which each is in steps of two elements from a place that rows change."""
+    body = "for (int i = 1; i < n - 1; i++) for (int j = 1 + i % 2; j < n - 1; j += 2) c[i][j] = a[i][j] + 1;"
+    steps, all_ = original(body, n=1000), original(ROWS, n=1000)
+    assert steps.arithmetic > 0.75 * all_.arithmetic  # of half the elements
+    assert steps.accesses > 0.5 * all_.accesses
+
+
+def test_remainders_by_numbers_are_no_divisions(original):
+    """Integers have them, of which compilers make multiplications, also beside floating-point numbers."""
+    plain, divided = "c[i][j] = a[i][j] * (i % 3);", "c[i][j] = a[i][j] / (a[i][j] + i);"
+    loops = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) "
+    assert original(loops + plain, n=100).arithmetic < original(loops + divided, n=100).arithmetic / 2
