@@ -174,9 +174,12 @@ class _NeighbourSums:
 
     def _chosen_terms(self, node: c_ast.If, condition: c_ast.Node) -> list[_Term] | None:
         """What ``node`` adds where its ``condition`` holds; zero elsewhere, which changes no integer."""
-        terms = self._terms(node.iftrue) if node.iffalse is None else None
+        sides = [each for each in (node.iftrue, node.iffalse) if each is not None and self._terms(each) != []]
+        terms = self._terms(sides[0]) if len(sides) == 1 else None
         if terms is None or len(terms) != 1 or has_side_effect(condition):
             return None
+        if sides[0] is node.iffalse:
+            condition = c_ast.UnaryOp("!", condition, node.coord)
         (term,) = terms
         if term.operator not in {"+", "-"} or term.name in names_in(condition):
             return None

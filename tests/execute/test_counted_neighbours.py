@@ -105,6 +105,14 @@ FORMS = {
             f" c += a[j * w + i]; {LIVES}"
         ),
     ),
+    "a condition of the grid": (
+        {**OLD, "from": "0"},
+        (
+            "c = 0; for (j = -1; j <= 1; j++) for (i = -1; i <= 1; i++) { if (i == 0 && j == 0) continue;"
+            " if (y + j < 0 || y + j >= h || x + i < 0 || x + i >= w) continue;"
+            f" c += a[(y + j) * w + x + i]; }} {LIVES}"
+        ),
+    ),
     "four neighbours": (
         FLAT,
         f"int c = 0; {WINDOW} if (abs(i) + abs(j) == 1) c += a[(y + j) * w + x + i]; {LIVES}",
