@@ -15,6 +15,7 @@ variable, so that registers and lanes may keep it, and as narrow as its values a
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
@@ -61,11 +62,14 @@ class _OwnVariables:
         self._region = region
         self._names = names
         self._nodes = [each for statement in region.statements for each in walk(statement)]
+        pragmas = (each.string or "" for each in self._nodes if isinstance(each, c_ast.Pragma))
+        self._directed = {word for each in pragmas for word in re.findall(r"\w+", each)}  # say what it is
 
     def all(self) -> Iterator[Variable]:
         """Those that gain from it, in the order in which they are first mentioned."""
         region = self._region
-        candidates = [each for each in dict.fromkeys(self._names.variables.values()) if _is_hidden(each)]
+        variables = dict.fromkeys(self._names.variables.values())
+        candidates = [each for each in variables if _is_hidden(each) and each.name not in self._directed]
         scalars = [each for each in candidates if each.type == INT and self._adds_narrow(each)]
         arrays = [each for each in candidates if self._is_small(each)]
         if not (scalars or arrays):

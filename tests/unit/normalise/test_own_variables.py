@@ -58,6 +58,7 @@ def test_declared_in_the_region(rewritten, body, expected):
         (ARRAY.replace("w[", "far["), "", ""),  # too many for registers
         (ARRAY.replace("w[", "first["), "", ""),  # with values at first
         (ARRAY.replace("w[1]", "*w"), "", ""),  # not by elements alone
+        (f"\n#pragma omp parallel for private(s)\n{SUM}", "", ""),  # named by the program's own directives
     ],
 )
 def test_left_where_they_are(rewritten, body, before, after):
