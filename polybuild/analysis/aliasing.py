@@ -122,7 +122,15 @@ def clobbering_arrays(scop: Scop, region: Region, *, strict: bool) -> frozenset[
     """The arrays whose writes may change bounds and base pointers of loops, as far as compilers can tell."""
     alias = aliases_of(region, strict=strict)
     values = [each.array for each in _values(scop, region)]
-    return frozenset(array.name for array in scop.arrays if any(alias(array, each) for each in values))
+    rows = [
+        replace(each, element=types.PointerType(each.element)) for each in scop.arrays if each.row_subscripts
+    ]
+    return frozenset(
+        array.name
+        for array in scop.arrays
+        if any(alias(array, each) for each in (*values, *rows))
+        or (array.row_subscripts and _same_type(array.element, types.PointerType(array.element)))
+    )
 
 
 def _disjoint_rows(scop: Scop, footprint: Footprint, inspectors: Inspectors) -> list[Overlap]:

@@ -3,18 +3,23 @@
 ::
 
     const char *a_row = a[y];
-    char *b_row = b[y];
+    char *data_row = image->data;
     for (x = 0; x < n; x++)
-      b_row[x] = a_row[x] != 0;
+      data_row[y * n + x] = a_row[x] != 0;
 
-Bytes may be part of anything, for all that compilers know: also of the pointers ``b[y]`` and ``a[y]``, which
-they load again in each iteration then, and find no vectors.
+Bytes may be part of anything, for all that compilers know: also of the pointers ``a[y]`` and ``image->data``,
+which they load again in each iteration then, and find no vectors.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from pycparser import c_ast
+
+from polybuild.c.symbols import StorageClass
+from polybuild.c.syntax_tree import always_evaluates
 from polybuild.c.types import IntegerType
 from polybuild.codegen.c.nodes import FOR, IF, identifier_of, kind_of, mentions, nodes_below, users_below
 from polybuild.scop.model import AccessKind, Array
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
 
     from polybuild.codegen.c.ast import PrintedAst
     from polybuild.codegen.c.instances import InstancePrinter
+    from polybuild.scop.model import Access
 
 _BYTE = 8
 
@@ -40,35 +46,48 @@ class Row:
     @property
     def type(self) -> str:
         """The C type of what a pointer to the row leads to."""
-        assert isinstance(self.array.element, IntegerType)  # noqa: S101 - as rows_of_bytes says
+        assert isinstance(self.array.element, IntegerType)  # noqa: S101 - as _has_pointer says
         return f"const {self.array.element.name}" if self.is_read else self.array.element.name
 
 
 def rows_of_bytes(loop: isl.AstNode, ast: PrintedAst, instances: InstancePrinter) -> list[Row]:
-    """A row for each certain access of an iteration of ``loop`` to integers, if it stores bytes along rows.
+    """Rows that each iteration of ``loop`` touches, by pointers in memory, if it stores bytes.
 
-    None if iterations take several ways.
+    Only rows of integers; none if iterations take several ways.
     """
     if any(kind_of(each) in {FOR, IF} for each in nodes_below(loop.for_get_body())):
         return []
     names = [each.get_annotation().get_name() for each in users_below(loop)]
-    accesses = [
-        each for name in names if name in ast.instances for each in instances.ordered(ast.instances[name])
-    ]
-    written = [each.access.array for each in accesses if each.access.kind is not AccessKind.READ]
-    if not any(each.row_subscripts and _is_byte(each) for each in written):
+    below = [ast.instances[each] for each in names if each in ast.instances]
+    accesses = [access for each in below for access in each.statement.accesses]
+    written = [each.array for each in accesses if each.kind is not AccessKind.READ]
+    if not any(_is_byte(each) and not each.local for each in written):
         return []
     counter, changed = identifier_of(loop), {each.name for each in written}
-    return [
-        Row(each.access.array, each.element, each.access.array.name not in changed)
-        for each in accesses
-        if each.element is not None and each.certain and isinstance(each.access.array.element, IntegerType)
-        if each.access.array.row_subscripts and not any(each.access.array.suffixes)
-        if not any(
-            mentions(each.element.op_get_arg(1 + place), counter)
-            for place in range(each.access.array.row_subscripts)
-        )
-    ]
+    found: list[Row] = []
+    for instance in below:
+        rows: dict[object, list[tuple[Access, isl.AstExpr]]] = defaultdict(list)
+        for each in instances.ordered(instance):
+            array = each.access.array
+            if each.element is not None and _has_pointer(array):
+                around = [each.element.op_get_arg(1 + place) for place in range(array.row_subscripts)]
+                if not any(mentions(subscript, counter) for subscript in around):
+                    key = array.name, *(subscript.to_C_str() for subscript in around)
+                    rows[key].append((each.access, each.element))
+        for row in rows.values():
+            ((first, element), *_), nodes = row, (access.node for access, _ in row)
+            if not instance.statement.dynamic and always_evaluates(instance.statement.body, *nodes):
+                found.append(Row(first.array, element, first.array.name not in changed))
+    return found
+
+
+def _has_pointer(array: Array) -> bool:
+    """Whether elements of ``array``, integers, are found by a pointer in memory and one subscript."""
+    subscripts = len(array.extents) - max(0, array.flat - 1) - array.row_subscripts
+    named = isinstance(array.expression, c_ast.ID) and array.provenance.storage is not StorageClass.GLOBAL
+    by_pointer = array.row_subscripts > 0 or (array.provenance.by_pointer and not named)
+    plain = subscripts == 1 and not any(array.suffixes) and not array.local
+    return plain and by_pointer and isinstance(array.element, IntegerType)
 
 
 def _is_byte(array: Array) -> bool:

@@ -129,7 +129,7 @@ class InstancePrinter:
     def element(self, array: Array, subscripts: list[Operand]) -> str:
         """The C expression of one element of ``array``."""
         text = element(array, subscripts, self._sizes.get(array.name, ()))
-        if not (self.rows and array.row_subscripts):
+        if not self.rows:
             return text
         around = row(array, subscripts, array.row_subscripts)
         return self.rows[around] + text.removeprefix(around) if around in self.rows else text
