@@ -14,7 +14,7 @@ from pycparser import c_ast
 
 from polybuild.analysis.operations import DIVISIONS
 from polybuild.c.basic_types import INT
-from polybuild.c.syntax_tree import COMPARISONS, TRUTHS, key, numbered, walk
+from polybuild.c.syntax_tree import COMPARISONS, TRUTHS, always_evaluates, key, numbered, walk
 from polybuild.c.types import FloatingType, IntegerType, Type
 from polybuild.context import CompilerRules, Masks
 from polybuild.poly.memory import Itself, remembered
@@ -123,10 +123,19 @@ def _may_wrap(reference: Reference, types: Mapping[str, Type]) -> bool:
 
 
 def _uncertain(accesses: Sequence[Reference], parts: Mapping[str, _Conditions]) -> list[Reference]:
-    """Those of ``accesses`` to elements that an iteration may not read, or not write."""
+    """Those of ``accesses`` to elements that an iteration may not read, or not write.
+
+    Both sides of a choice store behind it, for compilers, what they store to the same element.
+    """
     known = [each for each in accesses if each.statement.name in parts and not each.access.array.is_scalar]
     conditional = [each for each in known if id(each.access.node) in parts[each.statement.name].conditional]
     certain = {_what(each) for each in known if each not in conditional}
+    together: dict[object, list[Reference]] = defaultdict(list)
+    for each in conditional:
+        together[each.statement.name, _what(each)].append(each)
+    for sides in together.values():
+        if always_evaluates(sides[0].statement.body, *(each.access.node for each in sides)):
+            certain.add(_what(sides[0]))
     return [each for each in conditional if _what(each) not in certain]
 
 
