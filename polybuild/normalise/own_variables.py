@@ -24,7 +24,7 @@ from pycparser import c_ast
 from polybuild.c.basic_types import INT, SHORT
 from polybuild.c.declarations import evaluate
 from polybuild.c.symbols import StorageClass
-from polybuild.c.syntax_tree import duplicate, mapped, walk
+from polybuild.c.syntax_tree import changed_operand, duplicate, mapped, walk
 from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, Type
 from polybuild.diagnostics import Unsupported
 from polybuild.effort import UNROLLED_ELEMENTS
@@ -118,8 +118,9 @@ class _OwnVariables:
         if not (extents and isinstance(kind, IntegerType | FloatingType) and prod(extents) > 0):
             return False
         mentions = sum(self._names.variables.get(each) is variable for each in self._nodes)
-        elements = sum(self._is_element(each, variable, len(extents)) for each in self._nodes)
-        return prod(extents) <= UNROLLED_ELEMENTS and elements == mentions
+        elements = {id(each) for each in self._nodes if self._is_element(each, variable, len(extents))}
+        few = prod(extents) <= UNROLLED_ELEMENTS and len(elements) == mentions
+        return few and any(id(changed_operand(each)) in elements for each in self._nodes)
 
     def _is_element(self, node: c_ast.Node, variable: Variable, depth: int) -> bool:
         """Whether ``node`` is an element of ``variable``, an array of ``depth`` dimensions."""

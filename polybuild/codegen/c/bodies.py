@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
@@ -232,11 +233,16 @@ def c_text(node: c_ast.Node) -> str:
     return BodyPrinter({}, lambda _name: None).visit(node)
 
 
-def element(array: Array, subscripts: Sequence[Operand], sizes: Sizes = ()) -> str:
+def element(
+    array: Array,
+    subscripts: Sequence[Operand],
+    sizes: Sizes = (),
+    pointers: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """The C expression of one element of ``array``.
 
     ``sizes`` are the inner extents of its view. A variable of the region is declared anew
-    under the array's own name.
+    under the array's own name. Some rows, by their texts, have ``pointers`` in variables.
     """
     text = array.name if array.local else c_text(array.expression)
     suffixes = array.suffixes or ("",) * len(subscripts)
@@ -245,9 +251,9 @@ def element(array: Array, subscripts: Sequence[Operand], sizes: Sizes = ()) -> s
         flat = _flat_subscript(subscripts[start:end], sizes)
         subscripts = [*subscripts[:start], flat, *subscripts[end:]]
         suffixes = (*suffixes[:start], *suffixes[end - 1 :])
-    return text + "".join(
-        f"[{subscript.text}]{suffix}" for subscript, suffix in zip(subscripts, suffixes, strict=True)
-    )
+    parts = [f"[{subscript.text}]{suffix}" for subscript, suffix in zip(subscripts, suffixes, strict=True)]
+    around = text + "".join(parts[: array.row_subscripts])
+    return pointers.get(around, around) + "".join(parts[array.row_subscripts :])
 
 
 def row(array: Array, subscripts: Sequence[Operand], count: int) -> str:

@@ -36,7 +36,7 @@ _BYTE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ByteRow:
     """The row of ``array`` with ``element``, which a loop only reads or not."""
 
     array: Array
@@ -50,7 +50,7 @@ class Row:
         return f"const {self.array.element.name}" if self.is_read else self.array.element.name
 
 
-def rows_of_bytes(loop: isl.AstNode, ast: PrintedAst, instances: InstancePrinter) -> list[Row]:
+def rows_of_bytes(loop: isl.AstNode, ast: PrintedAst, instances: InstancePrinter) -> list[ByteRow]:
     """Rows that each iteration of ``loop`` touches, by pointers in memory, if it stores bytes.
 
     Only rows of integers; none if iterations take several ways.
@@ -64,7 +64,7 @@ def rows_of_bytes(loop: isl.AstNode, ast: PrintedAst, instances: InstancePrinter
     if not any(_is_byte(each) and not each.local for each in written):
         return []
     counter, changed = identifier_of(loop), {each.name for each in written}
-    found: list[Row] = []
+    found: list[ByteRow] = []
     for instance in below:
         rows: dict[object, list[tuple[Access, isl.AstExpr]]] = defaultdict(list)
         for each in instances.ordered(instance):
@@ -77,7 +77,7 @@ def rows_of_bytes(loop: isl.AstNode, ast: PrintedAst, instances: InstancePrinter
         for row in rows.values():
             ((first, element), *_), nodes = row, (access.node for access, _ in row)
             if not instance.statement.dynamic and always_evaluates(instance.statement.body, *nodes):
-                found.append(Row(first.array, element, first.array.name not in changed))
+                found.append(ByteRow(first.array, element, first.array.name not in changed))
     return found
 
 

@@ -12,7 +12,7 @@ from pycparser import c_ast
 from polybuild.analysis.readable_elements import is_certain
 from polybuild.c.types import FloatingType, IntegerType
 from polybuild.codegen.c.accumulators import ActiveAccumulators
-from polybuild.codegen.c.bodies import BodyPrinter, Sizes, c_text, element, row
+from polybuild.codegen.c.bodies import BodyPrinter, Sizes, c_text, element
 from polybuild.codegen.c.buffers import BuffersInScope
 from polybuild.codegen.c.dynamic import unguarded
 from polybuild.codegen.c.expressions import ADDITIVE, UNARY, ExpressionPrinter, Operand, is_identifier
@@ -128,11 +128,7 @@ class InstancePrinter:
 
     def element(self, array: Array, subscripts: list[Operand]) -> str:
         """The C expression of one element of ``array``."""
-        text = element(array, subscripts, self._sizes.get(array.name, ()))
-        if not self.rows:
-            return text
-        around = row(array, subscripts, array.row_subscripts)
-        return self.rows[around] + text.removeprefix(around) if around in self.rows else text
+        return element(array, subscripts, self._sizes.get(array.name, ()), self.rows)
 
     def ordered(self, instance: Instance) -> Iterator[OrderedAccess]:
         """The accesses of ``instance`` in execution order, with the elements of those that stay in place."""

@@ -72,8 +72,8 @@ class Reference:
         *others, last = [row[member] for row in self.matrix] or [None]
         if last is None or any(others):
             return False
-        apart = self.steps[member] > 1 or any(self.access.array.suffixes[-1:])
-        return last < -1 or (last < 0 and apart)
+        far = self.steps[member] > 1 or any(self.access.array.suffixes[-1:])
+        return last < -1 or (last < 0 and far)
 
     def extent(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
         """The box of elements touched by a tile of ``sizes`` points, per array dimension."""

@@ -100,7 +100,7 @@ PRIVATE = {
         "for (int i = 0; i < n; i++) { double t = a[i]; b[i] = t * t; }", TWO, "", "", {"t"},
     ),
     "a row of the function": (
-        ROWS, TWO, "double t[8];", "", {"t"},
+        ROWS, TWO, "double t[8];", "", {"t_own"},
     ),
     "a scalar that is read afterwards": (
         SCALAR, TWO, "double t;", "a[0] = t;", set(),

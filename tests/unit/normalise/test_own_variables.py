@@ -56,6 +56,7 @@ def test_declared_in_the_region(rewritten, body, expected):
         (ARRAY, "for (int k = 0; k < 3; k++) {", "}"),  # what the last time left may be read
         (ARRAY, "again:;", "if (v[0]) goto again;"),
         (ARRAY.replace("w[", "far["), "", ""),  # too many for registers
+        ("for (i = 0; i < n; i++) v[i] = w[i % 3];", "", ""),  # never set
         (ARRAY.replace("w[", "first["), "", ""),  # with values at first
         (ARRAY.replace("w[1]", "*w"), "", ""),  # not by elements alone
         (f"\n#pragma omp parallel for private(s)\n{SUM}", "", ""),  # named by the program's own directives

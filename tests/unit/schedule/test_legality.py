@@ -244,7 +244,7 @@ def test_threads_over_rows_need_a_row_each(model):
     found = model(ROWS, TWO, before="double t[8];")
     node = found.scop.schedule.get_root().child(0)
     private = found.dependences.private
-    assert [each.array.name for each in privatised(node, private)] == ["t"]
+    assert [each.array.name for each in privatised(node, private)] == ["t_own"]
     assert keeps_values(node, private)
 
 
