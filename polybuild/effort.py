@@ -91,9 +91,9 @@ SCHEDULE_NUMBER = 20
 """The largest coefficient and shift of a loop that isl's scheduler looks for, as in Polly, unless dependences
 have larger ones. Extents that are constants got into its rational programs, and it was at work for minutes in
 steps that count as nothing."""
-SCHEDULE_SIZE = 256
-"""The largest extent that isl's scheduler takes as a number. Its time grows with that, to half a second for
-the seven statements of a sum over neighbours here; larger ones are parameters to it."""
+SCHEDULE_SIZE = 32
+"""The largest extent that isl's scheduler takes as a number. Its time grows with that: with 39 and 81 for the
+extents of an image, the six statements of a median took it half a minute, and as parameters half a second."""
 ORDER_OPERATIONS = 2_000_000
 """For an order of our own scheduler that is asked for,"""
 TRIAL_OPERATIONS = 400_000

@@ -28,20 +28,25 @@ def with_own_loops_inside(schedule: isl.Schedule, dependences: isl.UnionMap) -> 
 
     None if it has none, or what is inside is a cycle of ``dependences``.
     """
-    band = schedule.get_root().child(0)
-    if not is_band(band):
-        return None
-    members = range(band.band_n_member())
-    shared = len([*takewhile(band.band_member_get_coincident, members)])
+    shared = len(shared_members(schedule))
     if not shared:
         return None
-    inside = (band.band_split(shared) if shared < len(members) else band).child(0)
+    band = schedule.get_root().child(0)
+    inside = (band.band_split(shared) if shared < band.band_n_member() else band).child(0)
     stamps = prefix_schedule(inside)
     own = dependences.intersect(stamps.apply_range(stamps.reverse()))
     groups = dependence_groups(inside.get_domain(), own)
     if len(groups) < 2:
         return None
     return map_bottom_up(distribute(inside, groups), _without_constants).get_schedule()
+
+
+def shared_members(schedule: isl.Schedule) -> tuple[int, ...]:
+    """The members of its outermost band that come first and are parallel, which all statements share."""
+    band = schedule.get_root().child(0)
+    if not is_band(band):
+        return ()
+    return tuple(takewhile(band.band_member_get_coincident, range(band.band_n_member())))
 
 
 def _without_constants(node: isl.ScheduleNode) -> isl.ScheduleNode:

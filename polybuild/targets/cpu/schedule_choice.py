@@ -30,7 +30,7 @@ from polybuild.targets.cpu.stencils import order_of_stencil, with_shared_nests
 from polybuild.targets.cpu.unit_strides import with_rows_innermost, with_unit_strides
 from polybuild.transform.bands import in_single_loops
 from polybuild.transform.full_unrolling import has_small_trip_counts, unroll_small_trip_counts
-from polybuild.transform.shared_loops import with_own_loops_inside
+from polybuild.transform.shared_loops import shared_members, with_own_loops_inside
 from polybuild.values import dataclass
 
 _T = TypeVar("_T")
@@ -116,7 +116,7 @@ def _several(scop: Scop, dependences: Dependences, order: Order) -> tuple[Order,
             original = original_bands(scop, dependences)
             check_schedule(original, dependences, scop.domain)
             candidates.insert(0, Order(ORIGINAL, unroll_small_trip_counts(scop, original)))
-            shared = _in_shared_loops(scop, dependences)
+            shared = _in_shared_loops(scop, dependences, original)
             if shared is not None and not _is_same(shared, candidates[0]):
                 candidates.insert(0, shared)
     together = () if len(candidates) > 1 else _of_program(scop, dependences, order)
@@ -165,14 +165,19 @@ def _along_rows(scop: Scop, dependences: Dependences, order: Order) -> Iterator[
         yield Order(ALONG_ROWS, bands)
 
 
-def _in_shared_loops(scop: Scop, dependences: Dependences) -> Order | None:
+def _in_shared_loops(scop: Scop, dependences: Dependences, original: isl.Schedule) -> Order | None:
     """The order in which statements share parallel loops and have their own short ones inside of these.
 
-    None where no loops are short, or isl finds none in time.
+    None where no loops are short, or isl finds none in time. It is not asked where the ``original`` order, in
+    permutable bands, has such loops already: all those of a statement are shared, and there can be no more.
     """
     if not has_small_trip_counts(scop):
         return None
-    fused = _within(TRIAL_OPERATIONS, partial(compute_schedule, scop, dependences, Fusion.MAX))
+    fewest = min(each.domain.dim(isl.dim_type.set) for each in scop.statements)
+    if len(shared_members(original)) >= fewest:
+        fused: isl.Schedule | None = original
+    else:
+        fused = _within(TRIAL_OPERATIONS, partial(compute_schedule, scop, dependences, Fusion.MAX))
     schedule = None if fused is None else with_own_loops_inside(fused, dependences.validity)
     if schedule is None:
         return None
