@@ -148,11 +148,11 @@ static void relax(void)
 { /* polybuild: lines 10 to 19, the new order */
 #line 10
   if (1) {
-    /* tiles of 24 x 96 x 512 iterations; threads from 31000 instances on */
+    /* tiles of 24 x 96 x 512 iterations; threads from 28000 instances on */
 #line 11
     for (long long c0 = -1; c0 <= 4; c0++) {
 #line 11
-      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(24.0 * 298.0 * 298.0, 15500)))
+      POLYBUILD_OMP(parallel for num_threads(polybuild_team_for(24.0 * 298.0 * 298.0, 14000)))
 #line 11
       for (long long c1 = (c0 + 1) / 2; c1 <= (c0 + 1) / 2 + 6; c1++) {
 #line 11

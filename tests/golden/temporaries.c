@@ -1,5 +1,12 @@
 #line 1 "polybuild_helpers.h"
 #define POLYBUILD_LINE(...) __VA_ARGS__
+#if defined __clang__ ? __clang_major__ >= 11 : __GNUC__ >= 9
+#define POLYBUILD_CHANCE(chance, condition) \
+  __builtin_expect_with_probability( \
+      __extension__({ int polybuild_holds = !!(condition); polybuild_holds; }), 1, chance)
+#else
+#define POLYBUILD_CHANCE(chance, condition) (condition)
+#endif
 #ifndef POLYBUILD_HELPER
 #ifdef __has_attribute
 #if __has_attribute(no_profile_instrument_function)
@@ -11,6 +18,36 @@
 #define POLYBUILD_HELPER static inline
 #define POLYBUILD_NOINLINE static __attribute__((noinline, unused))
 #endif
+#endif
+#ifndef POLYBUILD_MIN
+#define POLYBUILD_MIN
+POLYBUILD_HELPER long long polybuild_min(long long a, long long b) { return a < b ? a : b; }
+#endif
+#ifndef POLYBUILD_FLOORDIV
+#define POLYBUILD_FLOORDIV
+POLYBUILD_HELPER long long polybuild_floordiv(long long a, long long b) { return a < 0 ? -((b - 1 - a) / b) : a / b; }
+#endif
+#ifndef POLYBUILD_D2
+#define POLYBUILD_D2(x) (*(polybuild_double2 *)&(x))
+typedef double polybuild_double2 __attribute__((vector_size(16), aligned(8), may_alias));
+#endif
+#ifndef POLYBUILD_L2
+#define POLYBUILD_L2(x) (*(polybuild_long2 *)&(x))
+typedef long long polybuild_long2 __attribute__((vector_size(16), aligned(8), may_alias));
+#endif
+#ifndef POLYBUILD_ALL_DOUBLE2
+#define POLYBUILD_ALL_DOUBLE2
+POLYBUILD_HELPER __attribute__((always_inline)) polybuild_double2 polybuild_all_double2(double x)
+{
+  return (polybuild_double2){x, x};
+}
+#endif
+#ifndef POLYBUILD_SELECT_DOUBLE2
+#define POLYBUILD_SELECT_DOUBLE2
+POLYBUILD_HELPER __attribute__((always_inline)) polybuild_double2 polybuild_select_double2(polybuild_long2 m, polybuild_double2 a, polybuild_double2 b)
+{
+  return (polybuild_double2)((m & (polybuild_long2)a) | (~m & (polybuild_long2)b));
+}
 #endif
 #ifdef _OPENMP
 #define POLYBUILD_TEXT(...) #__VA_ARGS__
@@ -139,21 +176,79 @@ static int normalise(int n, int m, double *rows, const double *weights)
 #line 8
   const long long pb_n = n; const long long pb_m = m;
 #line 8
-  if (POLYBUILD_LINE((double)pb_n * (double)pb_m >= 20000 /* line 8: less work is not worth threads */
-      && polybuild_team() > 1 /* line 8: one thread gains nothing */)) {
-    /* threads from 20000 instances on */
+  if (POLYBUILD_CHANCE(1.0 / 512, POLYBUILD_LINE(((double)pb_n + (double)pb_n * (double)pb_m >= 14000 || ((double)pb_n * (double)pb_m >=
+          25000 && polybuild_team() > 1)) /* line 8: less work gains on several threads alone */))) {
+    /* tiles of 64 x 512 iterations; threads from 25000 instances on */
 #line 9
-    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * (double)pb_m, 10000)) private(scale))
+    POLYBUILD_OMP(parallel for num_threads(polybuild_team_for((double)pb_n * (double)pb_m, 12500)))
 #line 9
-    for (long long pb_i = 0; pb_i < pb_n; pb_i++) {
-      double sum_1;
-#line 10
-      sum_1 = 0;
-      for (long long j = 0; j < pb_m; j++)
-        sum_1 += rows[pb_i * pb_m + j] * weights[j];
-      scale = (sum_1 > 0) ? (1 / sum_1) : (0);
-      POLYBUILD_SIMD for (long long j = 0; j < pb_m; j++)
-        rows[pb_i * pb_m + j] *= scale;
+    for (long long tile_i = 0; tile_i <= polybuild_floordiv(pb_n - 1, 256); tile_i++) {
+#line 9
+      double scale_expanded_buffer[256];
+#line 9
+      double sum_1_expanded_buffer[256];
+#line 9
+      POLYBUILD_SIMD for (long long pb_i = 256 * tile_i; pb_i <= polybuild_min(pb_n - 1, 256 * tile_i + 255); pb_i++)
+        sum_1_expanded_buffer[pb_i - 256 * tile_i] = 0;
+      {
+#line 9
+        const long long last_pb_i = polybuild_min(pb_n - 1, 256 * tile_i + 255);
+#line 9
+        long long pb_i = 256 * tile_i;
+#line 9
+        for (; pb_i <= last_pb_i - 7; pb_i += 8)
+#line 11
+          POLYBUILD_LINE(
+          for (long long j = 0; j < pb_m; j++) {
+            POLYBUILD_D2(sum_1_expanded_buffer[pb_i - 256 * tile_i]) += (polybuild_double2){rows[pb_i * pb_m + j],
+            rows[(pb_i + 1) * pb_m + j]} * weights[j];
+            POLYBUILD_D2(sum_1_expanded_buffer[(pb_i + 2) - 256 * tile_i]) += (polybuild_double2){rows[(pb_i + 2) * pb_m + j],
+            rows[(pb_i + 3) * pb_m + j]} * weights[j];
+            POLYBUILD_D2(sum_1_expanded_buffer[(pb_i + 4) - 256 * tile_i]) += (polybuild_double2){rows[(pb_i + 4) * pb_m + j],
+            rows[(pb_i + 5) * pb_m + j]} * weights[j];
+            POLYBUILD_D2(sum_1_expanded_buffer[(pb_i + 6) - 256 * tile_i]) += (polybuild_double2){rows[(pb_i + 6) * pb_m + j],
+            rows[(pb_i + 7) * pb_m + j]} * weights[j];
+          })
+#line 9
+        for (; pb_i <= last_pb_i - 1; pb_i += 2)
+#line 11
+          POLYBUILD_LINE(
+          for (long long j = 0; j < pb_m; j++) {
+            POLYBUILD_D2(sum_1_expanded_buffer[pb_i - 256 * tile_i]) += (polybuild_double2){rows[pb_i * pb_m + j],
+            rows[(pb_i + 1) * pb_m + j]} * weights[j];
+          })
+#line 9
+        for (; pb_i <= last_pb_i; pb_i++)
+#line 11
+          for (long long j = 0; j < pb_m; j++)
+            sum_1_expanded_buffer[pb_i - 256 * tile_i] += rows[pb_i * pb_m + j] * weights[j];
+#line 9
+      }
+      {
+#line 9
+        POLYBUILD_LINE(
+        const long long last_pb_i = polybuild_min(pb_n - 1, 256 * tile_i + 255);
+        long long pb_i = 256 * tile_i;
+        for (; pb_i <= last_pb_i - 1; pb_i += 2) {
+          POLYBUILD_D2(scale_expanded_buffer[pb_i - 256 * tile_i]) =
+          polybuild_select_double2(((polybuild_long2)(*(const polybuild_double2 *)&sum_1_expanded_buffer[pb_i - 256 * tile_i] > (double)(0))),
+          (double)(1) / *(const polybuild_double2 *)&sum_1_expanded_buffer[pb_i - 256 * tile_i], polybuild_all_double2(0));
+        })
+#line 9
+        for (; pb_i <= last_pb_i; pb_i++)
+#line 13
+          scale_expanded_buffer[pb_i - 256 * tile_i] = (sum_1_expanded_buffer[pb_i - 256 * tile_i] > 0) ? (1 / sum_1_expanded_buffer[pb_i - 256 * tile_i]) : (0);
+#line 9
+      }
+#line 9
+      for (long long tile_i1 = 4 * tile_i; tile_i1 <= polybuild_min(4 * tile_i + 3, (pb_n - 1) / 64); tile_i1++)
+#line 14
+        for (long long tile_j = 0; tile_j <= polybuild_floordiv(pb_m - 1, 512); tile_j++)
+#line 9
+          for (long long pb_i = 64 * tile_i1; pb_i <= polybuild_min(pb_n - 1, 64 * tile_i1 + 63); pb_i++)
+#line 14
+            POLYBUILD_SIMD for (long long j = 512 * tile_j; j <= polybuild_min(pb_m - 1, 512 * tile_j + 511); j++)
+              rows[pb_i * pb_m + j] *= scale_expanded_buffer[pb_i - 256 * tile_i];
 #line 9
     }
 #line 17
