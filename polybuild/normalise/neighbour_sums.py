@@ -127,6 +127,8 @@ class _NeighbourSums:
         if isinstance(node, c_ast.Compound):
             return self._all(self._without_names(node.block_items or ()))
         if isinstance(node, c_ast.If):
+            if has_side_effect(node.cond):
+                return None
             condition = self._decided(node.cond)
             holds = constant_value(condition)
             chosen = node.iftrue if holds else node.iffalse
@@ -176,7 +178,7 @@ class _NeighbourSums:
         """What ``node`` adds where its ``condition`` holds; zero elsewhere, which changes no integer."""
         sides = [each for each in (node.iftrue, node.iffalse) if each is not None and self._terms(each) != []]
         terms = self._terms(sides[0]) if len(sides) == 1 else None
-        if terms is None or len(terms) != 1 or has_side_effect(condition):
+        if terms is None or len(terms) != 1:
             return None
         if sides[0] is node.iffalse:
             condition = c_ast.UnaryOp("!", condition, node.coord)
@@ -265,9 +267,11 @@ def _read_behind_loops(region: Region) -> frozenset[str]:
 def _outside_own_loops(node: c_ast.Node, counted: frozenset[str]) -> Iterator[str]:
     """The names in ``node`` but for those that loops count with, in these loops; some are ``counted``."""
     if isinstance(node, c_ast.For) and isinstance(node.init, c_ast.Assignment):
-        name = getattr(node.init.lvalue, "name", None)
+        name = getattr(node.init.lvalue, "name", "")
+        if name in counted:  # a loop around counts with it, too, and goes on from there
+            yield name
         yield from _outside_own_loops(node.init.rvalue, counted)
-        counted = counted if name is None else counted | {name}
+        counted = counted | {name}
         for each in (node.cond, node.next, node.stmt):
             if each is not None:
                 yield from _outside_own_loops(each, counted)

@@ -324,7 +324,7 @@ class LoopPrinter:
             here, directive = self._locals.taken_out(node, directive, self._directives)
         if directive is not None and not (directive.parallel or directive.simd):
             directive = None  # it could not be written in lanes
-        around = mentioned.intersection(self._names.values())
+        around = mentioned.intersection(self._names.values()) | {*self._instances.rows.values()}
         rest = [*(f"{indent}{_INDENT}{line}" for line in here), *body, closing(indent)]
         if directive is None or accumulators:
             constants += self._directives.above(head, directive, accumulators, around)

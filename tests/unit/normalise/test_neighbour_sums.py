@@ -141,6 +141,9 @@ def test_windows_without_a_point(window, expected):
         "for (int x = -1; x <= 1; x++) if (j + x >= 0) s += u[i][j + x];",  # nothing that numbers decide
         "for (int x = 0; x < n; x++) if (x != j) s += u[i][x];",  # not a few
         "for (k = -1; k <= 1; k++) if (k) s += u[i][j + k]; s += k;",  # the counter lives on
+        # the loop around counts with it, too
+        "for (k = 0; k < 9; k++) { for (k = -1; k <= 1; k++) if (k) s += u[i][j + k]; }",
+        "for (int x = -1; x <= 1; x++) if (k++ && x) s += u[i][j + x];",  # conditions that do something
     ],
 )
 def test_other_windows_stay(window):
