@@ -176,13 +176,12 @@ class _NeighbourSums:
 
     def _chosen_terms(self, node: c_ast.If, condition: c_ast.Node) -> list[_Term] | None:
         """What ``node`` adds where its ``condition`` holds; zero elsewhere, which changes no integer."""
-        sides = [each for each in (node.iftrue, node.iffalse) if each is not None and self._terms(each) != []]
-        terms = self._terms(sides[0]) if len(sides) == 1 else None
-        if terms is None or len(terms) != 1:
+        yes, no = ([] if each is None else self._terms(each) for each in (node.iftrue, node.iffalse))
+        if yes is None or no is None or len(yes) + len(no) != 1:
             return None
-        if sides[0] is node.iffalse:
+        if no:
             condition = c_ast.UnaryOp("!", condition, node.coord)
-        (term,) = terms
+        (term,) = yes or no
         if term.operator not in {"+", "-"} or term.name in names_in(condition):
             return None
         kinds = [self._values.type_of(each) for each in (c_ast.ID(term.name), term.value)]

@@ -25,7 +25,8 @@ from polybuild.c.basic_types import INT, SHORT
 from polybuild.c.declarations import evaluate
 from polybuild.c.symbols import StorageClass
 from polybuild.c.syntax_tree import changed_operand, duplicate, mapped, walk
-from polybuild.c.types import ArrayType, FloatingType, IntegerType, PointerType, Type
+from polybuild.c.types import ArrayType, FloatingType, IntegerType
+from polybuild.c.typing import type_of
 from polybuild.diagnostics import Unsupported
 from polybuild.effort import UNROLLED_ELEMENTS
 from polybuild.normalise.names import Names, Variable, resolve, unused_name
@@ -61,6 +62,7 @@ class _OwnVariables:
     def __init__(self, region: Region, names: Names) -> None:
         self._region = region
         self._names = names
+        self._types = {each.name: each.type for each in names.variables.values()}
         self._nodes = [each for statement in region.statements for each in walk(statement)]
         pragmas = (each.string or "" for each in self._nodes if isinstance(each, c_ast.Pragma))
         self._directed = {word for each in pragmas for word in re.findall(r"\w+", each)}  # say what it is
@@ -96,13 +98,7 @@ class _OwnVariables:
         """Whether ``node`` is an element of 16 bits or less."""
         if not isinstance(node, c_ast.ArrayRef):
             return False
-        depth, base = 0, node
-        while isinstance(base, c_ast.ArrayRef):
-            depth, base = depth + 1, base.name
-        variable = self._names.variables.get(base)
-        kind: Type | None = None if variable is None else variable.type
-        for _ in range(depth):
-            kind = _element(kind)
+        kind = type_of(node, self._types, self._region.visible)
         return isinstance(kind, IntegerType) and kind.width <= SHORT.width
 
     def _is_small(self, variable: Variable) -> bool:
@@ -135,13 +131,6 @@ def _is_hidden(variable: Variable) -> bool:
     """Whether ``variable`` is one of the function's that nobody else knows."""
     shown = variable.address_taken or variable.volatile or variable.thread_local
     return variable.storage is StorageClass.LOCAL and not (variable.local or shown)
-
-
-def _element(kind: Type | None) -> Type | None:
-    """What an array is of, or what a pointer leads to."""
-    if isinstance(kind, ArrayType):
-        return kind.element
-    return kind.target if isinstance(kind, PointerType) else None
 
 
 def _mentioned_elsewhere(region: Region) -> set[str]:

@@ -534,11 +534,16 @@ class LoopPrinter:
         scopes = self._buffers.scopes
         return all(scopes.variables(access.array.name, at) is None for access, at in accesses)
 
+    def _where_it_runs(self, loop: isl.AstNode, lines: list[str], indent: str) -> list[str]:
+        """``lines`` with ``loop`` and what is only there if it has an iteration, in a block."""
+        runs = self._runs(loop, identifier_of(loop))
+        head = opening(f"{indent}{{") if runs is None else condition(f"{indent}if ({runs})")
+        return [head, *lines, closing(indent)]
+
     def _with_invariants(
         self, node: isl.AstNode, mark: Mark, directive: LoopDirective, indent: str
     ) -> list[str] | None:
         """The loop ``node`` below variables for elements that all its iterations read; None without any."""
-        identifier = identifier_of(node)
         inner, declared, before = indent + _INDENT, self._names.enter(), len(self._instances.replaced)
         lines: list[str] = []
         for each in invariant_elements(node, self._ast, self._instances, directive.invariant):
@@ -553,9 +558,7 @@ class LoopPrinter:
         lines += self._node(node, inner, mark)
         del self._instances.replaced[before:]
         self._names.leave(declared)
-        runs = self._runs(node, identifier)
-        head = opening(f"{indent}{{") if runs is None else condition(f"{indent}if ({runs})")
-        return [head, *lines, closing(indent)]
+        return self._where_it_runs(node, lines, indent)
 
     def _with_rows(self, node: isl.AstNode, mark: Mark, indent: str) -> list[str] | None:
         """The loop ``node`` below pointers to rows that its stores might change; None without any."""
@@ -574,9 +577,7 @@ class LoopPrinter:
         lines += self._node(node, inner, mark)
         self._instances.rows = known
         self._names.leave(declared)
-        runs = self._runs(node, identifier_of(node))
-        head = opening(f"{indent}{{") if runs is None else condition(f"{indent}if ({runs})")
-        return [head, *lines, closing(indent)]
+        return self._where_it_runs(node, lines, indent)
 
     def _with_elements(self, node: isl.AstNode, mark: Mark | None, indent: str) -> list[str] | None:
         """The loop ``node`` in lanes below vectors for elements that it writes again and again, if any."""
@@ -590,9 +591,7 @@ class LoopPrinter:
         lines = self._for(node, inner, mark)
         elements.leave(len(loads))
         self._names.leave(declared)
-        runs = self._runs(node, identifier_of(node))
-        head = opening(f"{indent}{{") if runs is None else condition(f"{indent}if ({runs})")
-        return [head, *loads, *lines, *stores, closing(indent)]
+        return self._where_it_runs(node, [*loads, *lines, *stores], indent)
 
     def _runs(self, loop: isl.AstNode, identifier: str) -> str | None:
         """That ``loop`` has an iteration, as a condition; None where it is plain to see."""
